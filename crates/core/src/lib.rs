@@ -1,0 +1,33 @@
+//! Words and rules: what Hedgerow talks about and how it decides, without any input or output.
+//!
+//! Nothing here opens a file, starts a process, asks a clock or touches a database. That is what makes the
+//! rules testable by table, and what keeps a platform from reaching into the store: these words are all it sees.
+
+pub mod assistant;
+pub mod branch;
+pub mod cleanup;
+pub mod codebase;
+pub mod command;
+pub mod condition;
+pub mod environment;
+pub mod error;
+pub mod hints;
+pub mod id;
+pub mod lease;
+pub mod merged;
+pub mod message;
+pub mod note;
+pub mod platform;
+pub mod provider;
+pub mod sha;
+pub mod work;
+
+pub use branch::{BranchName, FolderName};
+pub use codebase::Codebase;
+pub use environment::{Environment, Place, State};
+pub use error::{Kind, UserError};
+pub use hints::Hints;
+pub use id::{CodebaseId, ConversationId, EnvironmentId, EventId, RunId, Timestamp};
+pub use lease::Lease;
+pub use sha::CommitSha;
+pub use work::Work;
