@@ -1,0 +1,28 @@
+//! The one room that starts git.
+//!
+//! Everything here passes whole arguments, never a shell line; asks in porcelain formats with `-z`; and decides by exit
+//! codes. The user's and the system's configuration stay in force (credential helpers, proxies, LFS are theirs to
+//! choose); what a *repository's* own configuration could run is switched off, see [`hazards`].
+
+mod call;
+mod error;
+pub mod hazards;
+mod keep;
+mod lock;
+pub mod merge;
+pub mod refs;
+pub mod remote;
+mod repo;
+pub mod status;
+mod version;
+mod watch;
+pub mod worktree;
+
+pub use call::Git;
+pub use error::GitError;
+pub use lock::{LockKind, RepoLock};
+pub use repo::Repo;
+pub use version::Version;
+
+/// What every function of this room answers with.
+pub type GitResult<T> = Result<T, GitError>;
