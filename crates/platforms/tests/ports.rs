@@ -1,0 +1,181 @@
+//! A platform written against the ports alone. What it cannot say here, no real one could say either.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use hedgerow_core::message::{Accepted, Author, Closed, DeliveryKey, Event, Message, RawEvent};
+use hedgerow_core::platform::{
+    ConversationKey, Pace, Permission, PlatformError, PlatformKind, PullRequestDraft, Reply, WorkState,
+};
+use hedgerow_core::{BranchName, Hints, Timestamp, Work};
+use hedgerow_platforms::{Forge, Inbox, Platform};
+
+/// A notice board: each line pinned to it is `<verb> <number> <person> <text>`.
+#[derive(Default)]
+struct Board {
+    pinned: Mutex<Vec<(ConversationKey, Reply)>>,
+    issues: BTreeMap<u64, WorkState>,
+    pull_requests: Mutex<Vec<PullRequestDraft>>,
+    closed_for_the_night: bool,
+}
+
+impl Board {
+    fn replies(&self) -> MutexGuard<'_, Vec<(ConversationKey, Reply)>> {
+        self.pinned.lock().expect("no test panics while it holds the lock")
+    }
+}
+
+#[async_trait]
+impl Platform for Board {
+    fn kind(&self) -> PlatformKind {
+        PlatformKind::Terminal
+    }
+
+    fn pace(&self) -> Pace {
+        Pace::Batch
+    }
+
+    async fn prepare(&self, raw: &RawEvent) -> Result<Option<Event>, PlatformError> {
+        let text = std::str::from_utf8(&raw.body).map_err(|error| PlatformError::Refused(error.to_string()))?;
+        let mut parts = text.splitn(4, ' ');
+        let (Some(verb), Some(number), Some(person)) = (parts.next(), parts.next(), parts.next()) else {
+            return Ok(None);
+        };
+        let number: u64 = number.parse().map_err(|_| PlatformError::Refused(format!("`{number}` is no number")))?;
+        let conversation = ConversationKey { platform: self.kind(), id: format!("board#{number}") };
+        let hints = Hints { work: Some(Work::Issue(number)), ..Hints::default() };
+        Ok(match verb {
+            "say" => Some(Event::Said(Box::new(Message {
+                conversation,
+                parent: None,
+                author: Author { id: person.to_owned(), name: person.to_owned() },
+                text: parts.next().unwrap_or_default().to_owned(),
+                context: None,
+                hints,
+            }))),
+            "close" => Some(Event::Closed(Box::new(Closed { conversation, hints, merged: false, reopened: false }))),
+            _ => None,
+        })
+    }
+
+    async fn send(&self, to: &ConversationKey, reply: &Reply) -> Result<(), PlatformError> {
+        if self.closed_for_the_night {
+            return Err(PlatformError::Transient("come back tomorrow".into()));
+        }
+        let mut pinned = self.replies();
+        if !pinned.iter().any(|(_, known)| known.idempotency_key == reply.idempotency_key) {
+            pinned.push((to.clone(), reply.clone()));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Forge for Board {
+    async fn state(&self, work: &Work) -> Result<WorkState, PlatformError> {
+        let number = if let Work::Issue(number) = work { Some(number) } else { None };
+        Ok(number.and_then(|number| self.issues.get(number)).copied().unwrap_or(WorkState::Unknown))
+    }
+
+    async fn permission(&self, author: &Author) -> Result<Permission, PlatformError> {
+        Ok(if author.id == "alice" { Permission::Write } else { Permission::None })
+    }
+
+    async fn open_pull_request(&self, draft: &PullRequestDraft) -> Result<u64, PlatformError> {
+        let mut opened = self.pull_requests.lock().expect("no test panics while it holds the lock");
+        opened.push(draft.clone());
+        Ok(opened.len() as u64)
+    }
+}
+
+/// An inbox in memory, with room for as many events as it says.
+struct Tray {
+    room: usize,
+    events: Mutex<Vec<RawEvent>>,
+}
+
+#[async_trait]
+impl Inbox for Tray {
+    async fn accept(&self, raw: RawEvent) -> Accepted {
+        let mut events = self.events.lock().expect("no test panics while it holds the lock");
+        if events.iter().any(|known| known.delivery == raw.delivery) {
+            return Accepted::Duplicate;
+        }
+        if events.len() == self.room {
+            return Accepted::Busy;
+        }
+        events.push(raw);
+        Accepted::Queued
+    }
+}
+
+fn delivered(id: &str, body: &str) -> RawEvent {
+    RawEvent {
+        platform: PlatformKind::Terminal,
+        delivery: DeliveryKey { id: id.to_owned(), meaning: None },
+        body: body.as_bytes().to_vec(),
+        received_at: Timestamp::from_millis(0),
+    }
+}
+
+#[tokio::test]
+async fn an_event_travels_from_the_inbox_to_a_prepared_message() {
+    let tray: Box<dyn Inbox> = Box::new(Tray { room: 1, events: Mutex::default() });
+    let event = delivered("1", "say 42 alice fix the login bug");
+    assert_eq!(tray.accept(event.clone()).await, Accepted::Queued);
+    assert_eq!(tray.accept(event.clone()).await, Accepted::Duplicate);
+    assert_eq!(tray.accept(delivered("2", "say 43 bob hello")).await, Accepted::Busy);
+
+    let platform: Box<dyn Platform> = Box::new(Board::default());
+    assert_eq!((platform.kind(), platform.pace()), (PlatformKind::Terminal, Pace::Batch));
+    let Ok(Some(Event::Said(message))) = platform.prepare(&event).await else { panic!("it was said to us") };
+    assert_eq!(message.conversation.id, "board#42");
+    assert_eq!((message.author.id.as_str(), message.text.as_str()), ("alice", "fix the login bug"));
+    assert_eq!(message.hints.work, Some(Work::Issue(42)));
+}
+
+#[tokio::test]
+async fn a_closing_takes_the_same_road_and_what_is_not_for_us_ends_there() {
+    let platform: Box<dyn Platform> = Box::new(Board::default());
+    let Ok(Some(Event::Closed(closed))) = platform.prepare(&delivered("1", "close 42 alice")).await else {
+        panic!("it was closed")
+    };
+    assert_eq!(closed.hints.work, Some(Work::Issue(42)));
+    assert!(matches!(platform.prepare(&delivered("2", "wave 42 alice")).await, Ok(None)));
+    assert!(matches!(platform.prepare(&delivered("3", "say many alice")).await, Err(PlatformError::Refused(_))));
+}
+
+#[tokio::test]
+async fn a_reply_that_is_sent_twice_is_seen_once() {
+    let board = Board::default();
+    let to = ConversationKey { platform: PlatformKind::Terminal, id: "board#42".into() };
+    let reply = Reply { text: "Done.".into(), last: true, idempotency_key: "run-1/last".into() };
+    for _ in 0..2 {
+        board.send(&to, &reply).await.expect("the board is open");
+    }
+    assert_eq!(*board.replies(), [(to.clone(), reply.clone())]);
+
+    let shut = Board { closed_for_the_night: true, ..Board::default() };
+    assert!(matches!(shut.send(&to, &reply).await, Err(PlatformError::Transient(_))));
+}
+
+#[tokio::test]
+async fn a_forge_can_be_asked_and_told() {
+    let forge: Box<dyn Forge> = Box::new(Board { issues: [(42, WorkState::Closed)].into(), ..Board::default() });
+    assert_eq!(forge.state(&Work::Issue(42)).await.expect("it answers"), WorkState::Closed);
+    assert_eq!(forge.state(&Work::Issue(7)).await.expect("it answers"), WorkState::Unknown);
+
+    let person = |name: &str| Author { id: name.into(), name: name.into() };
+    assert!(forge.permission(&person("alice")).await.expect("it answers") >= Permission::Write);
+    assert!(forge.permission(&person("mallory")).await.expect("it answers") < Permission::Write);
+
+    let branch = |name| BranchName::parse(name).expect("a plain name");
+    let draft = PullRequestDraft {
+        head: branch("issue-42"),
+        base: branch("main"),
+        title: "Fix login".into(),
+        body: String::new(),
+    };
+    assert_eq!(forge.open_pull_request(&draft).await.expect("it opens"), 1);
+}
