@@ -1,0 +1,129 @@
+//! What each kind of value must be. Everything here is pure but for the folders it is given.
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_core::{BranchName, Kind, UserError};
+use hedgerow_engine::store::Database;
+
+use super::keys::Key;
+use super::{Given, Origin, Surroundings, refuse};
+
+/// The longest name Hedgerow generates: a task with the longest slug.
+const LONGEST_GENERATED: &str = "task-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+pub(super) fn number(key: &Key, given: &Given) -> Result<u32, UserError> {
+    let (least, greatest) = key.range.expect("only keys with a range are read as numbers");
+    let number = given.value.to_str().and_then(|text| text.parse::<u32>().ok());
+    number
+        .filter(|number| (least..=greatest).contains(number))
+        .ok_or_else(|| refuse(key, given, &format!("must be a whole number from {least} to {greatest}")))
+}
+
+pub(super) fn user_home(around: &Surroundings) -> Result<&Path, UserError> {
+    around.user_home.as_deref().ok_or_else(|| {
+        UserError::new(Kind::Usage, "cannot find your home folder")
+            .hint("set HEDGEROW_HOME to the folder where Hedgerow keeps its things")
+    })
+}
+
+/// An absolute path: `~` is the user's home; a relative one begins at the file's folder or the current one.
+pub(super) fn path(around: &Surroundings, key: &Key, given: &Given) -> Result<PathBuf, UserError> {
+    if given.value.is_empty() {
+        return Err(refuse(key, given, "must name a folder or file"));
+    }
+    let path = Path::new(&given.value);
+    if let Ok(below) = path.strip_prefix("~") {
+        return Ok(user_home(around)?.join(below));
+    }
+    if path.is_absolute() {
+        return Ok(path.to_owned());
+    }
+    let from = match &given.origin {
+        Origin::File { path, .. } => path.parent().unwrap_or(path),
+        _ => around.require_here()?,
+    };
+    Ok(from.join(path))
+}
+
+pub(super) fn database(around: &Surroundings, key: &Key, given: &Given) -> Result<Database, UserError> {
+    let must = "must begin with `sqlite:`, `postgres://` or `postgresql://`";
+    let url = given.value.to_str().ok_or_else(|| refuse(key, given, "must be UTF-8"))?;
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Ok(Database::Postgres(url.to_owned()));
+    }
+    let path = url.strip_prefix("sqlite:").ok_or_else(|| refuse(key, given, must))?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if path.is_empty() || path == ":memory:" || path.contains('?') {
+        return Err(refuse(key, given, "must name a file after `sqlite:`, without options"));
+    }
+    let file = Given { value: path.into(), origin: given.origin.clone() };
+    Ok(Database::Sqlite(self::path(around, key, &file)?))
+}
+
+/// The database without anything secret in it.
+pub(super) fn database_for_people(database: &Database) -> String {
+    match database {
+        Database::Sqlite(path) => format!("sqlite:{}", path.display()),
+        Database::Postgres(url) => without_secrets(url),
+    }
+}
+
+/// Hides the password and every option that is not known to be harmless. In doubt, hides everything.
+fn without_secrets(url: &str) -> String {
+    const HARMLESS: [&str; 6] = ["sslmode", "host", "port", "dbname", "user", "application_name"];
+    let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", ""));
+    let (main, query) = rest.split_once('?').map_or((rest, None), |(main, query)| (main, Some(query)));
+    // A `?` or `/` inside a password puts the `@` beyond where it belongs.
+    let authority = main.split('/').next().unwrap_or(main);
+    if rest.contains('@') && !authority.contains('@') {
+        return format!("{scheme}://***");
+    }
+    let shown = match main.rsplit_once('@') {
+        Some((login, place)) => match login.split_once(':') {
+            Some((user, _)) => format!("{user}:***@{place}"),
+            None => format!("{login}@{place}"),
+        },
+        None => main.to_owned(),
+    };
+    let options = query.map(|query| {
+        let option = |option: &str| match option.split_once('=') {
+            Some((name, _)) if !HARMLESS.contains(&name) => format!("{name}=***"),
+            _ => option.to_owned(),
+        };
+        format!("?{}", query.split('&').map(option).collect::<Vec<_>>().join("&"))
+    });
+    format!("{scheme}://{shown}{}", options.unwrap_or_default())
+}
+
+pub(super) fn branch_prefix(text: &str) -> Result<String, String> {
+    match BranchName::parse(&format!("{text}{LONGEST_GENERATED}")) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(format!("must make valid branch names ({})", error.why)),
+    }
+}
+
+pub(super) fn pull_ref(text: &str) -> Result<String, String> {
+    let is_ref = text.starts_with("refs/") && BranchName::parse(&text.replace("{number}", "1")).is_ok();
+    if text.contains("{number}") && is_ref {
+        Ok(text.to_owned())
+    } else {
+        Err("must be a ref such as `refs/pull/{number}/head`, with `{number}` in it".to_owned())
+    }
+}
+
+pub(super) fn branch(text: &str) -> Result<BranchName, String> {
+    BranchName::parse(text).map_err(|error| format!("must be a branch name ({})", error.why))
+}
+
+/// A remote's name follows the rules of a ref's component.
+pub(super) fn remote(text: &str) -> Result<String, String> {
+    match BranchName::parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(format!("must be the name of a remote ({})", error.why)),
+    }
+}
+
+pub(super) fn node(text: &str) -> Result<String, String> {
+    let is_good = !text.is_empty() && text.len() <= 255 && !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    if is_good { Ok(text.to_owned()) } else { Err("must be 1 to 255 characters without spaces".to_owned()) }
+}
