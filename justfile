@@ -1,0 +1,46 @@
+# Habits of this house. Every recipe is a plain command that also works without `just`.
+
+# What there is to do.
+default:
+    @just --list --unsorted
+
+# Formatting, lints, documentation, licences.
+check:
+    ./test --checks
+
+# Everything: the checks, and all tests on SQLite and PostgreSQL.
+test:
+    ./test
+
+# The tests on SQLite only.
+fast:
+    ./test --fast
+
+# The tests on PostgreSQL only, on a private server that goes away afterwards.
+postgres *args:
+    cargo run -q -p hedgerow-testkit --bin with-postgres -- cargo test --workspace {{args}}
+
+# The tests of one crate, such as `just only core names`.
+only crate *args:
+    cargo test -p {{ if crate == "hedgerow" { crate } else { "hedgerow-" + crate } }} {{args}}
+
+# The property tests of names, parsers and rules over a million inputs each; a minute or two.
+long:
+    HEDGEROW_LONG=1 cargo test --release -p hedgerow-core --test properties
+
+# Times against plain git in the same run, and the ratios.
+bench:
+    cargo bench -p hedgerow
+
+# Formats the tree and runs the guards of the architecture.
+tidy:
+    cargo fmt --all
+    cargo test -q -p hedgerow --test tidy
+
+# Hedgerow itself, as in `just run env list`.
+run *args:
+    cargo run --release -- {{args}}
+
+# The documentation of the crates, in a browser.
+docs:
+    cargo doc --workspace --no-deps --open
