@@ -1,0 +1,10 @@
+//! The command line as people and scripts meet it: the real binary, a real git, a real store. One test binary, because
+//! linking takes longer than running.
+
+mod alone;
+mod desk;
+mod json;
+mod pages;
+mod people;
+mod processes;
+mod terminal;

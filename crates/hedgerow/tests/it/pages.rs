@@ -1,0 +1,77 @@
+//! The pages tell the truth: what they say to type is understood, what they list is what there is.
+
+use std::fs;
+use std::path::Path;
+
+use hedgerow_testkit::Cli;
+
+use crate::desk::Desk;
+use crate::json::fields;
+
+const PAGES: [&str; 6] =
+    ["README.md", "docs/guide.md", "docs/safety.md", "docs/configuration.md", "docs/json.md", "docs/exit-codes.md"];
+
+fn read(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// The fenced blocks of one language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let fenced = page.split("```").skip(1).step_by(2);
+    fenced.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
+}
+
+/// Lines for a shell that call us, but for those that need the network or another shell.
+fn commands(page: &str) -> Vec<String> {
+    let text = read(page);
+    let lines = blocks(&text, "sh").into_iter().flat_map(str::lines).map(str::to_owned);
+    let ours = lines.filter(|line| line.contains("hedgerow ") || line.starts_with("hcd "));
+    ours.filter(|line| !line.starts_with("cargo ") && !line.contains("https://") && !line.contains("| source"))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_of_our_pages_is_understood() {
+    let desk = Desk::new().await;
+    desk.repo.commit_on_origin("feature/auth", "auth.rs", "fn auth() {}\n");
+    let mut count = 0;
+    for page in PAGES {
+        for line in commands(page) {
+            let prepare = if line.contains("hcd ") { "eval \"$(hedgerow shell-init bash)\"\n" } else { "" };
+            let said = desk.cli.type_in(desk.repo.path(), &format!("{prepare}{line}"));
+            let is_usage_error = said.stderr().contains("`--help` explains") || said.stderr().contains("Usage:");
+            assert!(!is_usage_error && said.status() != 127, "{page}: `{line}`\n{said}");
+            count += 1;
+        }
+    }
+    assert!(count > 40, "only {count} commands found; does this test still read the pages?");
+}
+
+#[test]
+fn every_setting_is_on_its_page_and_the_example_is_good() {
+    let home = tempfile::tempdir().expect("a home");
+    let page = read("docs/configuration.md");
+    let example = blocks(&page, "toml").concat();
+    fs::write(home.path().join("hedgerow.toml"), &example).expect("a configuration");
+    let cli = Cli::new(env!("CARGO_BIN_EXE_hedgerow"), home.path());
+    let said = cli.run(home.path(), &["config", "--json"]).success();
+    let entries: Vec<serde_json::Value> = serde_json::from_str(&said.stdout()).expect("an array");
+    for key in entries.iter().filter_map(|entry| entry["key"].as_str()).filter(|key| *key != "home") {
+        assert!(page.contains(&format!("| `{key}` |")), "docs/configuration.md does not name `{key}`");
+    }
+    let from_file = entries.iter().filter(|entry| entry["from"].as_str().is_some_and(|from| from.contains("line")));
+    assert_eq!(from_file.count(), example.matches(" = ").count(), "{entries:?}");
+}
+
+#[test]
+fn every_field_of_an_environment_is_on_its_page() {
+    let page = read("docs/json.md");
+    for field in fields() {
+        assert!(page.contains(&format!("`{field}`")), "docs/json.md does not explain `{field}`");
+    }
+    for block in blocks(&page, "json") {
+        let parsed = serde_json::from_str::<serde_json::Value>(block);
+        assert!(parsed.is_ok(), "docs/json.md shows what is not JSON: {parsed:?}\n{block}");
+    }
+}
