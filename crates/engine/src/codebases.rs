@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hedgerow_core::branch::{FolderName, short_hash};
 use hedgerow_core::environment::Actor;
 use hedgerow_core::provider::{Note, Progress};
-use hedgerow_core::{Codebase, CodebaseId, Kind, UserError};
+use hedgerow_core::{Codebase, CodebaseId, Environment, Kind, UserError};
 
 use crate::engine::{Engine, Registered, Removed, Source};
 use crate::explain::Trouble;
@@ -204,6 +204,9 @@ impl Engine {
     /// Forgets a codebase: its clean environments go to the trash, any with work refuse. The repository stays.
     pub async fn remove_codebase(&self, codebase: &Codebase, by: &Actor) -> Outcome<Vec<Removed>> {
         let environments = self.store.live(codebase.id).await?;
+        if std::fs::symlink_metadata(&codebase.path).is_err() {
+            return self.forget_vanished(codebase, &environments, by).await;
+        }
         let conditions = self.provider.inspect(codebase, &environments).await;
         for (environment, condition) in environments.iter().zip(&conditions) {
             let usage = self.usage(environment).await?;
@@ -220,6 +223,22 @@ impl Engine {
         }
         self.store.forget_codebase(codebase.id, by, self.clock.now()).await?;
         Ok(removed)
+    }
+
+    /// The repository itself is not there any more: nothing can be asked or moved, so every folder stays where it is and
+    /// only our record goes. Should the repository come back, so does the codebase when it is added again.
+    async fn forget_vanished(
+        &self,
+        codebase: &Codebase,
+        environments: &[Environment],
+        by: &Actor,
+    ) -> Outcome<Vec<Removed>> {
+        let mut let_go = Vec::new();
+        for environment in environments {
+            let_go.push(self.let_go(environment, by).await?);
+        }
+        self.store.forget_codebase(codebase.id, by, self.clock.now()).await?;
+        Ok(let_go)
     }
 
     /// Accepts the repository's present configuration; answers with what in it can run programs.

@@ -221,7 +221,7 @@ impl Engine {
     }
 
     /// Someone else made it: only our record of it goes.
-    async fn let_go(&self, environment: &Environment, by: &Actor) -> Outcome<Removed> {
+    pub(crate) async fn let_go(&self, environment: &Environment, by: &Actor) -> Outcome<Removed> {
         let event = NewEvent::new(self.clock.now(), by, "environment-let-go");
         self.bury(environment, &event).await?;
         self.unlink_conversations(environment).await?;

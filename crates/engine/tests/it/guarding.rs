@@ -162,3 +162,17 @@ async fn a_merged_pull_requests_environment_is_seen_as_merged() {
     let report = world.engine.cleanup(&codebase, Sweep::Merged, true, &alice()).await.expect("a report");
     assert_eq!(report[0].outcome, SweptOutcome::WouldRemove, "{}", report[0].because);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_codebase_whose_repository_is_gone_can_be_forgotten_and_its_folders_stay() {
+    let world = World::new().await;
+    let (repo, codebase) = world.given_a_repo("shop").await;
+    let made = world.environment(&codebase, Work::Issue(1)).await;
+    write(&made.path, "work.txt", "not committed");
+    fs::rename(repo.path(), world.folder().join("gone")).expect("the repository goes away");
+
+    world.engine.remove_codebase(&codebase, &alice()).await.expect("it can be forgotten");
+
+    assert!(world.engine.codebases().await.expect("a list").is_empty());
+    assert_eq!(fs::read_to_string(made.path.join("work.txt")).expect("still there"), "not committed");
+}
