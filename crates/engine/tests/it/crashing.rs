@@ -213,9 +213,8 @@ async fn a_removal_whose_maker_died_is_carried_on() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_removal_that_had_not_moved_anything_is_carried_on() {
-    let mut scene = worked_in().await;
+/// Writes down that the environment is to be removed, and dies before anything is moved.
+async fn intends_to_remove(scene: &Scene) {
     let row = scene.row().await;
     let trash = hedgerow_core::environment::Trash {
         path: scene.world.settings().worktrees.join(".trash").join(row.id.to_string()),
@@ -228,10 +227,71 @@ async fn a_removal_that_had_not_moved_anything_is_carried_on() {
     let going = Environment { state: State::Removing, generation: 2, trash: Some(trash), ..row.clone() };
     let event = hedgerow_engine::store::NewEvent::new(row.created_at, &alice(), "environment-removing");
     scene.world.engine.store().save(&going, (State::Active, 1), &event).await.expect("an intent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_that_had_not_moved_anything_is_carried_on() {
+    let mut scene = worked_in().await;
+    intends_to_remove(&scene).await;
     scene.world.restarts().await;
     assert_eq!(scene.row().await.state, State::Trashed);
     assert!(!is_there(scene.path()));
     scene.restores().await.expect("it comes back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_is_abandoned_when_someone_went_on_working() {
+    let mut scene = worked_in().await;
+    intends_to_remove(&scene).await;
+    scene.git(&["switch", "--quiet", "--detach"]);
+    let own = commit(scene.path(), "later.txt", "after the crash");
+    scene.world.restarts().await;
+    assert_eq!(scene.row().await.state, State::Active);
+    assert_eq!(scene.git(&["rev-parse", "HEAD"]), own.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_branch_that_the_main_checkout_is_on_by_now_is_not_deleted() {
+    let mut scene = worked_in().await;
+    let (engine, reached) = engine_that(&scene.world, Hangs::Before("-d")).await;
+    let environment = scene.environment.clone();
+    dies(tokio::spawn(async move { engine.remove(&environment, true, &alice()).await }), &reached).await;
+    scene.repo.git(&["switch", "--quiet", "issue-42"]);
+    scene.world.restarts().await;
+    assert_eq!(scene.row().await.state, State::Trashed);
+    assert!(scene.repo.rev("issue-42").is_some(), "after a removal");
+
+    let mut world = World::new().await;
+    let (repo, codebase) = world.given_a_repo("shop").await;
+    let (act, reached) = creating(&world, &codebase, Hangs::Before("add")).await;
+    dies(act, &reached).await;
+    repo.git(&["switch", "--quiet", "issue-42"]);
+    world.restarts().await;
+    assert!(repo.rev("issue-42").is_some(), "after a creation");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_branch_that_someone_else_made_just_before_is_not_taken_back() {
+    let mut world = World::new().await;
+    let (repo, codebase) = world.given_a_repo("shop").await;
+    let (act, reached) = creating(&world, &codebase, Hangs::Before("update-ref")).await;
+    dies(act, &reached).await;
+    repo.git(&["branch", "issue-42"]);
+    world.restarts().await;
+    assert!(repo.rev("issue-42").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_creation_that_someone_has_begun_to_work_in_is_kept() {
+    let mut world = World::new().await;
+    let (_repo, codebase) = world.given_a_repo("shop").await;
+    let (act, reached) = creating(&world, &codebase, Hangs::After("checkout")).await;
+    dies(act, &reached).await;
+    let row = the_row(&world, State::Creating).await;
+    write(&row.path, "work.txt", "begun\n");
+    world.restarts().await;
+    assert_eq!(world.row(&row).await.state, State::Active);
+    assert_eq!(fs::read_to_string(row.path.join("work.txt")).expect("still there"), "begun\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]

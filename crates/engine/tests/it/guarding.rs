@@ -32,20 +32,6 @@ async fn removing_in_a_copied_repository_leaves_the_originals_worktrees_alone() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_branch_that_the_main_checkout_is_on_is_never_deleted() {
-    let world = World::new().await;
-    let (repo, codebase) = world.given_a_repo("shop").await;
-    let made = world.environment(&codebase, Work::Issue(1)).await;
-    git(&made.path, &["switch", "--quiet", "--detach"]);
-    repo.git(&["switch", "--quiet", "issue-1"]);
-
-    world.engine.remove(&made, true, &alice()).await.expect("it goes");
-
-    assert_eq!(repo.git(&["symbolic-ref", "HEAD"]), "refs/heads/issue-1");
-    assert!(repo.rev("issue-1").is_some());
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_branch_whose_beginnings_are_nowhere_else_stays() {
     let world = World::new().await;
     let (repo, codebase) = world.given_a_repo_without_remote("shop").await;
