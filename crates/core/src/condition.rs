@@ -1,6 +1,7 @@
 //! What is found where an environment should be: facts, from git and from the disk, for others to judge.
 
 use crate::branch::BranchName;
+use crate::environment::{Environment, InitState, State};
 use crate::id::Timestamp;
 use crate::sha::CommitSha;
 
@@ -82,4 +83,66 @@ pub enum Presence {
     Unreachable(String),
     /// Something is there that is not this environment.
     Foreign(String),
+}
+
+impl Presence {
+    /// The state that an environment turns to because of what was found in its place, and what is to be said about it.
+    ///
+    /// `None` when its state says so already, and while an act is under way: that ends in a state of its own. What is gone
+    /// stays as it is, because letting go of it is a decision; only that it is away, or something else, is no longer true.
+    pub fn turns(&self, environment: &Environment) -> Option<(State, Option<String>)> {
+        let looked_after = [State::Active, State::Failed, State::Unreachable, State::Broken];
+        if !looked_after.contains(&environment.state) {
+            return None;
+        }
+        let (state, why) = match self {
+            Self::Unreachable(why) => (State::Unreachable, Some(why.clone())),
+            Self::Foreign(why) => (State::Broken, Some(why.clone())),
+            Self::Here | Self::Missing if environment.state.is_usable() => return None,
+            Self::Here | Self::Missing if environment.init.state == Some(InitState::Failed) => {
+                (State::Failed, environment.init.error.clone())
+            }
+            Self::Here | Self::Missing => (State::Active, None),
+        };
+        (state != environment.state).then_some((state, why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::{Actor, Init};
+    use crate::id::{CodebaseId, EnvironmentId};
+
+    fn environment(state: State, init: Option<InitState>) -> Environment {
+        let branch = BranchName::parse("issue-42").expect("a name");
+        let (id, codebase, now) = (EnvironmentId::new(), CodebaseId::new(), Timestamp::from_millis(0));
+        let new = Environment::new(id, codebase, branch, "/w".into(), Actor::automation(), now);
+        Environment { state, init: Init { state: init, error: Some("exit 1".to_owned()) }, ..new }
+    }
+
+    #[test]
+    fn a_state_follows_what_is_found_and_comes_back_to_what_it_was() {
+        let away = Presence::Unreachable("no disk".to_owned());
+        let foreign = Presence::Foreign("no marker".to_owned());
+        let active = environment(State::Active, None);
+        assert_eq!(away.turns(&active), Some((State::Unreachable, Some("no disk".to_owned()))));
+        assert_eq!(foreign.turns(&active), Some((State::Broken, Some("no marker".to_owned()))));
+        for found in [Presence::Here, Presence::Missing] {
+            assert_eq!(found.turns(&active), None);
+            assert_eq!(found.turns(&environment(State::Unreachable, None)), Some((State::Active, None)));
+            let failed = environment(State::Broken, Some(InitState::Failed));
+            assert_eq!(found.turns(&failed), Some((State::Failed, Some("exit 1".to_owned()))));
+        }
+        assert_eq!(away.turns(&environment(State::Unreachable, None)), None);
+    }
+
+    #[test]
+    fn an_act_under_way_is_not_interfered_with() {
+        for state in [State::Creating, State::Removing, State::Trashed, State::Destroyed, State::Suspended] {
+            for found in [Presence::Here, Presence::Missing, Presence::Foreign(String::new())] {
+                assert_eq!(found.turns(&environment(state, None)), None, "{state}");
+            }
+        }
+    }
 }

@@ -67,6 +67,10 @@ id!(
     ConversationId
 );
 id!(
+    /// A saved state in the vault.
+    SavedId
+);
+id!(
     /// One turn of an assistant.
     RunId
 );

@@ -5,6 +5,7 @@
 
 pub mod assistant;
 pub mod branch;
+pub mod checkpoint;
 pub mod cleanup;
 pub mod codebase;
 pub mod command;
@@ -19,15 +20,17 @@ pub mod message;
 pub mod note;
 pub mod platform;
 pub mod provider;
+pub mod saved;
 pub mod sha;
 pub mod work;
 
 pub use branch::{BranchName, FolderName};
+pub use checkpoint::Checkpoint;
 pub use codebase::Codebase;
 pub use environment::{Environment, Place, State};
 pub use error::{Kind, UserError};
 pub use hints::Hints;
-pub use id::{CodebaseId, ConversationId, EnvironmentId, EventId, RunId, Timestamp};
+pub use id::{CodebaseId, ConversationId, EnvironmentId, EventId, RunId, SavedId, Timestamp};
 pub use lease::Lease;
 pub use sha::CommitSha;
 pub use work::Work;

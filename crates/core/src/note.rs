@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::branch::BranchName;
+use crate::saved::Skipped;
 use crate::sha::CommitSha;
 
 /// Something a person should know about how their environment came to be.
@@ -52,6 +53,10 @@ pub enum Note {
     /// An earlier environment of this work waits in the trash.
     InTrash {
         name: String,
+    },
+    /// What was not in the saved state it comes from.
+    NotSaved {
+        what: Vec<Skipped>,
     },
     /// Submodules could not be filled.
     NoSubmodules {

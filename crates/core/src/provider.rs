@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use crate::branch::BranchName;
+use crate::checkpoint::{Marked, NewCheckpoint, Rewind, Rewinding};
 use crate::codebase::Codebase;
 use crate::environment::{AdoptedFrom, Environment, ProviderKind, Trash};
-use crate::id::EnvironmentId;
+use crate::id::{EnvironmentId, SavedId};
 use crate::lease::Lease;
+use crate::saved::{Account, Saved};
 use crate::sha::CommitSha;
 use crate::work::{BranchPlan, Origin};
 
@@ -252,5 +254,81 @@ pub trait Provider: Send + Sync {
         codebase: &Codebase,
         environment: &Environment,
         trash: &Trash,
+    ) -> Result<(), ProviderError>;
+
+    /// Saves everything of an environment in the trash that git could not bring back, as a new folder `into`, and reads
+    /// it all back before it says that it is done. Nothing is deleted; whatever cannot be saved is an error.
+    async fn save(
+        &self,
+        lease: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        saved: SavedId,
+        into: &Path,
+    ) -> Result<Saved, ProviderError>;
+
+    /// Deletes what is left of an environment in the trash, at `remains`. Its saved state has taken its place. Safe to
+    /// repeat.
+    async fn purge(
+        &self,
+        lease: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        remains: &Path,
+    ) -> Result<(), ProviderError>;
+
+    /// Reads a saved state through and compares it with what it says about itself.
+    async fn verify(&self, codebase: &Codebase, from: &Path) -> Result<Account, ProviderError>;
+
+    /// Does what the intent says, with the content of a saved state. After an error, [`Provider::undo`] takes it back.
+    async fn rebuild(&self, intent: &Intent, from: &Path, progress: &dyn Progress) -> Result<Vec<Note>, ProviderError>;
+
+    /// The repository no longer has to keep what a saved state builds on.
+    async fn release(&self, codebase: &Codebase, saved: SavedId) -> Result<(), ProviderError>;
+
+    /// What a saved state would bring back, as a patch against its base. Changes nothing.
+    async fn diff_of_saved(
+        &self,
+        codebase: &Codebase,
+        environment: &Environment,
+        from: &Path,
+        stat: bool,
+    ) -> Result<Vec<u8>, ProviderError>;
+
+    /// The checkpoints of an environment, wherever it is now, oldest first.
+    async fn checkpoints(&self, codebase: &Codebase, id: EnvironmentId) -> Result<Vec<Marked>, ProviderError>;
+
+    /// Saves the state of a live environment. `None` when the newest checkpoint holds it already.
+    async fn checkpoint(
+        &self,
+        lease: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        new: &NewCheckpoint,
+    ) -> Result<Option<CommitSha>, ProviderError>;
+
+    /// Goes back to a checkpoint. Safe to repeat.
+    async fn rewind(
+        &self,
+        lease: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        rewind: &Rewind,
+    ) -> Result<Rewinding, ProviderError>;
+
+    /// Lets go of some checkpoints of an environment; without numbers, of all.
+    async fn forget_checkpoints(
+        &self,
+        codebase: &Codebase,
+        id: EnvironmentId,
+        numbers: Option<&[u64]>,
+    ) -> Result<(), ProviderError>;
+
+    /// Checkpoints of one environment become those of another, which has none.
+    async fn move_checkpoints(
+        &self,
+        codebase: &Codebase,
+        from: EnvironmentId,
+        to: EnvironmentId,
     ) -> Result<(), ProviderError>;
 }

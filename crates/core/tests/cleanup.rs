@@ -176,7 +176,7 @@ fn other_conversations_keep_a_closed_environment_and_no_other() {
     let kept = judged(&clean(), &shared, Want::Closed);
     assert_eq!(kept, Verdict::Keep(Reason::Refused(Refusal::UsedBy(shared.conversations.clone()))));
     let Verdict::Keep(reason) = kept else { unreachable!() };
-    assert_eq!(reason.phrase(), "used by github:acme/shop#42, slack:C1:17.2");
+    assert_eq!(reason.phrase(), "still used by github:acme/shop#42, slack:C1:17.2");
     for want in [Want::Merged, Want::Stale, Want::Scheduled] {
         assert!(matches!(judged(&clean(), &shared, want), Verdict::Remove(_)), "{want:?}");
     }

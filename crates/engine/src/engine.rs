@@ -8,6 +8,8 @@ use hedgerow_core::provider::{Found, Note, Provider};
 use hedgerow_core::{BranchName, Codebase, ConversationId, Environment, EnvironmentId, Hints, Timestamp, Work};
 
 use crate::clock::Clock;
+use crate::disk::Disk;
+pub use crate::doctor::{Finding, Level};
 use crate::explain::Trouble;
 use crate::failure::Outcome;
 use crate::git::{Git, Version};
@@ -100,6 +102,8 @@ pub enum Sweep {
     Merged,
     Stale,
     Orphans,
+    /// All that the timer does for a codebase: merged, stale, gone, half-made, orphans.
+    Scheduled,
 }
 
 /// One line of a cleanup's report.
@@ -113,18 +117,68 @@ pub struct Swept {
     pub because: String,
 }
 
+impl Swept {
+    pub(crate) fn of(environment: &Environment, outcome: SweptOutcome, because: String) -> Self {
+        Self {
+            name: environment.name().to_owned(),
+            branch: Some(environment.branch.to_string()),
+            path: environment.path.clone(),
+            outcome,
+            because,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweptOutcome {
     Removed,
-    /// It was gone from disk already; only the record of it went.
+    /// There was nothing to keep: its folder was gone, or it was never finished. Only the record of it went.
     Forgotten,
+    /// An orphan of ours that holds work: it is an environment again.
+    TakenOver,
     /// What a dry run would remove.
     WouldRemove,
+    /// Gone from the trash; what git could not bring back is in the vault.
+    Purged,
+    WouldPurge,
+    /// Gone from the vault as well.
+    Expired,
+    WouldExpire,
     Kept,
     /// Only listed; not ours to touch.
     Listed,
     Failed,
+}
+
+/// What a round of scheduled cleanup did, or would do, on this machine.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Round {
+    pub began_at: Timestamp,
+    pub codebases: Vec<Tidied>,
+    /// What left the trash or the vault.
+    pub purged: Vec<Swept>,
+    /// Why nothing at all was done: the disk of the environments is away.
+    pub away: Option<String>,
+    /// `None` when the system does not say.
+    pub disk: Option<Disk>,
+    /// Environments of this machine, afterwards.
+    pub live: usize,
+    pub trashed: usize,
+}
+
+impl Round {
+    /// Every line of the report.
+    pub fn lines(&self) -> impl Iterator<Item = &Swept> {
+        self.codebases.iter().flat_map(|tidied| &tidied.report).chain(&self.purged)
+    }
+}
+
+/// A codebase's part of a round.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Tidied {
+    pub codebase: String,
+    pub report: Vec<Swept>,
 }
 
 /// A worktree of the repository, and the environment it belongs to, if any.
@@ -132,23 +186,6 @@ pub enum SweptOutcome {
 pub struct Known {
     pub found: Found,
     pub environment: Option<Environment>,
-}
-
-/// One thing `doctor` looked at.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct Finding {
-    pub what: String,
-    pub level: Level,
-    pub detail: String,
-    pub hint: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    Fine,
-    Warning,
-    Problem,
 }
 
 /// How much to find out about an environment.
@@ -180,6 +217,9 @@ impl Engine {
     }
 
     pub async fn close(self) {
+        if let Err(error) = self.write_down_mended().await {
+            tracing::warn!(%error, "what was mended could not be written down");
+        }
         self.store.close().await;
     }
 

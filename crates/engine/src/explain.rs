@@ -25,6 +25,16 @@ pub enum Trouble {
     PathTaken { path: PathBuf },
     #[error("someone went on working in `{name}` meanwhile")]
     MovedOn { name: String },
+    #[error("the folder that holds the environments is not there")]
+    BaseAway { path: PathBuf },
+    #[error("another worktree is inside it: {}", path.display())]
+    WorktreeInside { path: PathBuf },
+    #[error("{why}")]
+    CannotSave { why: &'static str, way_out: &'static str },
+    #[error("`{name}` is not in the trash")]
+    NotTrashed { name: String },
+    #[error("the saved state at {} cannot be used: {why}", path.display())]
+    Saved { path: PathBuf, why: String },
     #[error("the repository has no commit yet")]
     EmptyRepository,
     #[error("there is no branch `{branch}`")]
@@ -41,6 +51,9 @@ pub enum Trouble {
     NoSuchPullRequest { number: u64 },
     #[error("the commit {sha} cannot be had")]
     NoSuchCommit { sha: CommitSha, why: Option<String> },
+    /// Names of objects that only git's own records hold are then in no file that could be searched for them.
+    #[error("a checkpoint cannot be made in `{codebase}`, because its refs are kept as `{form}`")]
+    RefStorage { codebase: String, form: String },
     #[error("the configuration of `{codebase}` that can run programs has changed")]
     ConfigChanged { codebase: String, changes: Vec<String> },
 }
@@ -76,6 +89,15 @@ impl Trouble {
                 user(Kind::Protected, "move what is there away first; nothing is ever overwritten".into())
             }
             Self::MovedOn { .. } => user(Kind::Busy, "look at it, then try again; nothing was changed".into()),
+            Self::BaseAway { path } => {
+                user(Kind::Failed, format!("mount the disk of {}, then try again", path.display()))
+            }
+            Self::WorktreeInside { path } => {
+                user(Kind::Protected, format!("move it out first: `git worktree move {} <elsewhere>`", path.display()))
+            }
+            Self::CannotSave { way_out, .. } => user(Kind::Failed, way_out.into()),
+            Self::NotTrashed { .. } => user(Kind::NotFound, "`hedgerow env trash` lists what is there".into()),
+            Self::Saved { .. } => user(Kind::Failed, "`hedgerow vault verify` checks all of them".into()),
             Self::EmptyRepository => {
                 user(Kind::Failed, "make a first commit: `git commit --allow-empty -m start`".into())
             }
@@ -92,6 +114,10 @@ impl Trouble {
             Self::NoSuchCommit { why, .. } => {
                 user(Kind::NotFound, why.unwrap_or_else(|| "the remote does not have it, or not any more".into()))
             }
+            Self::RefStorage { .. } => user(
+                Kind::Failed,
+                "only a repository with refs in files has checkpoints: `git clone --ref-format=files` makes one".into(),
+            ),
             Self::ConfigChanged { codebase, changes } => {
                 Failure::User(UserError::new(Kind::Protected, message.clone()).hint(changes.join(", ")).hint(format!(
                     "look at `git config --local --list`, then accept it with `hedgerow codebase trust {codebase}`"

@@ -15,7 +15,11 @@ use hedgerow_core::{Codebase, Environment, EnvironmentId, State};
 use crate::engine::Engine;
 use crate::explain::Trouble;
 use crate::failure::Outcome;
+use crate::git::tidy_if_any;
 use crate::isolation::Base;
+use crate::isolation::ownership::common_dir;
+use crate::reconcile::Reconciled;
+use crate::steps;
 use crate::store::NewEvent;
 
 /// Event of a written creation: its shas are the commit the branch was at (when it existed) and begins at.
@@ -41,45 +45,51 @@ impl Drop for Busy {
 impl Engine {
     /// Beside the environments, not in the home: whoever shares a base and a store must see each other's locks. While the
     /// base is away nothing is put in its place; what can be done then (to an adopted environment) is locked in the home.
-    fn lock_path(&self, id: EnvironmentId) -> PathBuf {
+    fn lock_path(&self, name: &str) -> PathBuf {
         let base = Base::new(&self.settings.worktrees);
         let folder = if base.is_there() { base.path().join(".locks") } else { self.settings.home.join("locks") };
-        folder.join(id.to_string())
+        folder.join(name)
     }
 
     /// Marks an environment as being worked on by this process. `None` when another one is.
     pub(crate) fn try_busy(&self, id: EnvironmentId) -> Outcome<Option<Busy>> {
-        let path = self.lock_path(id);
-        let folder = path.parent().unwrap_or(&self.settings.worktrees);
-        crate::isolation::make_private(folder).map_err(Trouble::folder(folder))?;
-        for _ in 0..ATTEMPTS {
-            let file = open_lock(&path).map_err(Trouble::folder(&path))?;
-            if file.try_lock().is_err() {
-                return Ok(None);
-            }
-            // Its last holder may have removed the name between our opening and locking it; then ours is nobody's lock.
-            if std::fs::metadata(&path).is_ok_and(|named| same_file(&named, &file)) {
-                return Ok(Some(Busy { path, _file: file }));
-            }
-        }
-        Ok(None)
+        self.try_lock(&id.to_string())
     }
 
-    /// Settles every intent on this machine whose maker is gone. Idempotent; called before anything else is done.
+    /// A lock of this machine by its name. It ends with its holder, however that ends.
+    pub(crate) fn try_lock(&self, name: &str) -> Outcome<Option<Busy>> {
+        let path = self.lock_path(name);
+        let folder = path.parent().unwrap_or(&self.settings.worktrees);
+        crate::isolation::make_private(folder).map_err(Trouble::folder(folder))?;
+        Ok(try_lock(&path).map_err(Trouble::folder(&path))?)
+    }
+
+    /// Settles every intent on this machine whose maker is gone, and looks whether a disk that was away is back.
+    /// Idempotent; called before anything else is done. Three queries when there is nothing to do.
     pub(crate) async fn settle(&self) -> Outcome<()> {
-        for state in [State::Creating, State::Removing] {
-            for environment in self.store.in_state(&self.settings.node, state).await? {
-                // A creation below another base is watched over by whoever works there.
-                let ours = state == State::Removing || environment.path.starts_with(&self.settings.worktrees);
-                if ours
-                    && let Some(_busy) = self.try_busy(environment.id)?
-                    && let Err(error) = self.settle_one(environment.id).await
-                {
-                    tracing::warn!(environment = %environment.id, %error, "unfinished business could not be settled");
-                }
+        let (away, unfinished): (Vec<_>, Vec<_>) = self
+            .store
+            .unsettled(&self.settings.node)
+            .await?
+            .into_iter()
+            .partition(|environment| environment.state == State::Unreachable);
+        for environment in unfinished {
+            // A creation below another base is watched over by whoever works there.
+            let ours = environment.state == State::Removing || environment.path.starts_with(&self.settings.worktrees);
+            if ours
+                && let Some(_busy) = self.try_busy(environment.id)?
+                && let Err(error) = self.settle_one(environment.id).await
+            {
+                tracing::warn!(environment = %environment.id, %error, "unfinished business could not be settled");
             }
         }
-        Ok(())
+        for codebase in self.codebases().await? {
+            if let Err(error) = tidy_if_any(&common_dir(&codebase)).await {
+                tracing::warn!(codebase = %codebase.name, %error, "what a git that died left could not be tidied yet");
+            }
+        }
+        self.settle_purges().await?;
+        self.look_at(away, &mut Reconciled::default()).await
     }
 
     async fn settle_one(&self, id: EnvironmentId) -> Outcome<()> {
@@ -111,6 +121,7 @@ impl Engine {
     pub(crate) async fn bury(&self, environment: &Environment, event: &NewEvent) -> Outcome<()> {
         let gone = Environment { state: State::Destroyed, trash: None, ..environment.clone() };
         self.store.save(&gone, (environment.state, environment.generation), event).await?;
+        steps::reached("row is history");
         Ok(())
     }
 
@@ -127,14 +138,7 @@ impl Engine {
             let forward_to = was_at.is_some().then(|| at.clone());
             Start::Existing { at: was_at.unwrap_or(at), forward_to, upstream: None }
         };
-        let plan = Plan {
-            branch: environment.branch.clone(),
-            start,
-            base: environment.base.clone(),
-            base_sha: environment.base_sha.clone(),
-            notes: Vec::new(),
-            origin: Origin::Named,
-        };
+        let plan = plan_of(environment, start);
         Ok(Intent {
             id: environment.id,
             generation: environment.generation,
@@ -143,6 +147,33 @@ impl Engine {
             plan,
             is_fork: false,
         })
+    }
+}
+
+/// Takes a lock file, making it if needed. `None` when someone else has it.
+pub(crate) fn try_lock(path: &Path) -> std::io::Result<Option<Busy>> {
+    for _ in 0..ATTEMPTS {
+        let file = open_lock(path)?;
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        // Its last holder may have removed the name between our opening and locking it; then ours is nobody's lock.
+        if std::fs::metadata(path).is_ok_and(|named| same_file(&named, &file)) {
+            return Ok(Some(Busy { path: path.to_owned(), _file: file }));
+        }
+    }
+    Ok(None)
+}
+
+/// What an intent was about, as far as its row tells.
+pub(crate) fn plan_of(environment: &Environment, start: Start) -> Plan {
+    Plan {
+        branch: environment.branch.clone(),
+        start,
+        base: environment.base.clone(),
+        base_sha: environment.base_sha.clone(),
+        notes: Vec::new(),
+        origin: Origin::Named,
     }
 }
 

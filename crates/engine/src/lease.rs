@@ -65,8 +65,15 @@ impl Engine {
         Ok(epoch.map(|epoch| Lease::granted(environment.id, owner.clone(), epoch)))
     }
 
+    /// Who is at work in an environment now. Whoever died at it on this machine is not.
+    pub(crate) async fn at_work_in(&self, environment: &Environment) -> Outcome<Option<String>> {
+        let holder = self.store.lease_holder(environment.id, self.clock.now()).await?;
+        let own = format!("{}:{}", self.settings.node, std::process::id());
+        Ok(holder.filter(|holder| *holder == own || !self.is_gone(holder)))
+    }
+
     /// Whether the holder of a lease was a process of this machine that is no more, or an earlier act of this very one.
-    fn is_gone(&self, holder: &str) -> bool {
+    pub(crate) fn is_gone(&self, holder: &str) -> bool {
         let Some((node, pid)) = holder.rsplit_once(':') else { return false };
         let pid = pid.parse::<i32>().ok().and_then(rustix::process::Pid::from_raw);
         let Some(pid) = pid.filter(|_| node == self.settings.node) else { return false };

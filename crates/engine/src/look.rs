@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use hedgerow_core::merged::Verdict;
 use hedgerow_core::provider::{Condition, Presence};
-use hedgerow_core::{Codebase, Environment, EnvironmentId, Kind, UserError};
+use hedgerow_core::{Codebase, Environment, EnvironmentId, Kind, State, UserError};
 
 use crate::engine::{Detail, Engine};
 use crate::failure::Outcome;
-use crate::merged::{self, Question};
+use crate::merged;
 use crate::store::Scope;
+use crate::verdicts::Verdicts;
 use crate::view::{Look, View};
 
 /// So many names are read at a glance.
@@ -31,7 +31,7 @@ impl Engine {
         }
         let live = self.store.live(codebase.id).await?;
         let mut error = UserError::new(Kind::NotFound, format!("`{}` has no environment `{name}`", codebase.name));
-        if self.store.find(codebase.id, name, Scope::Trashed).await?.is_some() {
+        if self.removed(codebase, name).await?.is_some() {
             error = error.hint(format!("it is in the trash: `hedgerow env restore {name}`"));
         }
         let names: Vec<&str> = live.iter().map(Environment::name).take(MOST_NAMES).collect();
@@ -80,6 +80,7 @@ impl Engine {
         for (environment, key) in self.store.conversations_in(codebase.id).await? {
             conversations.entry(environment).or_default().push(format!("{}:{}", key.platform, key.id));
         }
+        let mut verdicts = Verdicts::new(self, codebase);
         let mut views = Vec::with_capacity(environments.len());
         for (environment, condition) in environments.iter().zip(conditions) {
             let mut look = Look {
@@ -90,35 +91,13 @@ impl Engine {
             if detail == Detail::Full
                 && let Some(condition) = &look.condition
             {
-                look.verdict = Some(self.verdict(codebase, environment, condition).await);
+                look.verdict = Some(verdicts.of(environment, condition).await);
                 look.conflicts = self.conflicts(codebase, environment, condition).await;
                 look.disk_bytes = disk_bytes(&environment.path).await;
             }
             views.push(View::new(environment, &codebase.name, look));
         }
         Ok(views)
-    }
-
-    /// Whether its work is in the base. Never a guess: what cannot be asked is unknown.
-    pub(crate) async fn verdict(
-        &self,
-        codebase: &Codebase,
-        environment: &Environment,
-        condition: &Condition,
-    ) -> Verdict {
-        let Condition::Present(facts) = condition else { return Verdict::Unknown("it is not there".to_owned()) };
-        let Some(tip) = &facts.head else { return Verdict::Unknown("it has no commit".to_owned()) };
-        let repo = match self.git.open(codebase).await {
-            Ok(repo) => repo,
-            Err(error) => return Verdict::Unknown(error.reason()),
-        };
-        let targets = match self.provider.base_tips(codebase, environment).await {
-            Ok(targets) if targets.is_empty() => return Verdict::Unknown("its base is not known".to_owned()),
-            Ok(targets) => targets,
-            Err(error) => return Verdict::Unknown(error.to_string()),
-        };
-        let recorded_base = environment.base_sha.as_ref();
-        merged::verdict(&repo, &Question { tip, targets: &targets, recorded_base, pr: None }).await
     }
 
     async fn conflicts(&self, codebase: &Codebase, environment: &Environment, condition: &Condition) -> Option<bool> {
@@ -128,11 +107,21 @@ impl Engine {
         merged::would_conflict(&repo, facts.head.as_ref()?, bases.last()?).await.ok()
     }
 
-    /// What the environment changed since its base, committed or not, as a patch.
+    /// What the environment changed since its base, committed or not, as a patch. Also of one that is in the trash, or
+    /// of which only a saved state is left.
     pub async fn diff(&self, environment: &Environment, stat: bool) -> Outcome<Vec<u8>> {
         let codebase = self.codebase_of(environment).await?;
-        self.require_present(&codebase, environment)?;
-        let repo = self.git.open(&codebase).await?.worktree(&environment.path).await?;
+        if environment.state == State::Destroyed {
+            return self.diff_of_saved(&codebase, environment, stat).await;
+        }
+        let path = match &environment.trash {
+            Some(trash) if environment.state == State::Trashed => &trash.path,
+            _ => {
+                self.require_present(&codebase, environment)?;
+                &environment.path
+            }
+        };
+        let repo = self.git.open(&codebase).await?.worktree(path).await?;
         let from = match &environment.base_sha {
             Some(sha) => Some(sha.clone()),
             None => repo.commit("HEAD").await?,
@@ -164,6 +153,29 @@ impl Engine {
         let name = environment.name();
         let error = UserError::new(Kind::NotFound, format!("`{name}` is not where it should be: {why}"));
         Err(error.hint(format!("`hedgerow env show {name}` says what is known about it")).into())
+    }
+
+    /// The same, also among those that were removed and can be brought back.
+    pub async fn require_environment_ever(&self, codebase: &Codebase, name: &str) -> Outcome<Environment> {
+        if self.store.find(codebase.id, name, Scope::Live).await?.is_none()
+            && let Some(found) = self.removed(codebase, name).await?
+        {
+            return Ok(found);
+        }
+        self.require_environment(codebase, name).await
+    }
+
+    /// The newest of that name in the trash, else in the vault.
+    async fn removed(&self, codebase: &Codebase, name: &str) -> Outcome<Option<Environment>> {
+        match self.store.find(codebase.id, name, Scope::Trashed).await? {
+            Some(found) => Ok(Some(found)),
+            None => Ok(self.store.find(codebase.id, name, Scope::Saved).await?),
+        }
+    }
+
+    /// The room a folder takes on disk.
+    pub async fn size_of(&self, path: &Path) -> Option<u64> {
+        disk_bytes(path).await
     }
 
     /// What is in the trash, newest first.

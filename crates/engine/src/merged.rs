@@ -181,14 +181,24 @@ impl<'a> Inquiry<'a> {
         let whole = bases.iter().map(|base| Change { from: base.clone(), to: tip.clone() }).collect();
         let work = Work { whole, each: own_changes(&sides.own), since: None };
         let ledger = Ledger::read(self.repo, &work, &events(&sides.theirs, self.target, &[])).await?;
-        self.facts.squash_commit = ledger.squash().cloned();
+        self.facts.squash_commit = self.had_it_at(ledger.squash()).await?.cloned();
         // A merge on the branch may hold edits of its own that no single commit's patch shows.
         let is_plain = sides.own.iter().all(|step| step.parents.len() == 1);
-        self.facts.every_patch_in_target = Some(is_plain && ledger.has_each());
+        let last = ledger.last_of_each().filter(|_| is_plain && self.facts.squash_commit.is_none());
+        self.facts.every_patch_in_target = Some(self.had_it_at(last).await?.is_some());
         if judge(&self.facts).is_merged() {
             self.facts.reverted_by = ledger.undone_by().cloned();
         }
         Ok(())
+    }
+
+    /// The commit, if merging the tip would have added nothing when the target was there. Where a file repeats itself,
+    /// the same patch can be another change, at another place.
+    async fn had_it_at<'c>(&self, commit: Option<&'c CommitSha>) -> GitResult<Option<&'c CommitSha>> {
+        let Some(commit) = commit else { return Ok(None) };
+        let tree = self.repo.trees(&[commit]).await?.remove(0);
+        let merge = self.repo.strict_merge(commit, self.q.tip).await?;
+        Ok((merge == Merge::Clean(tree)).then_some(commit))
     }
 
     /// Looks for a revert of commits that the target has by ancestry. Without a record of the beginning, nothing tells

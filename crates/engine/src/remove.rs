@@ -3,12 +3,13 @@
 use hedgerow_core::cleanup::{Removal, Usage, may_remove};
 use hedgerow_core::environment::{Actor, Trash, TrashedBecause};
 use hedgerow_core::platform::PlatformKind;
-use hedgerow_core::provider::{Condition, Facts, Presence};
+use hedgerow_core::provider::{Condition, Facts, Presence, ProviderError};
 use hedgerow_core::{Codebase, Environment, Kind, Lease, State, UserError};
 
 use crate::engine::{Engine, Removed};
 use crate::failure::Outcome;
 use crate::lease::Held;
+use crate::steps;
 use crate::store::NewEvent;
 
 /// Why an environment is being removed.
@@ -97,6 +98,9 @@ impl Engine {
             was_detached: facts.branch.is_none(),
             branch_deleted,
         };
+        if trash.path.starts_with(&self.settings.worktrees) {
+            self.require_base().await?;
+        }
         // An agent may have moved it to another branch; what goes to the trash is what is there.
         let branch = facts.branch.clone().or_else(|| facts.operation_branch.clone());
         let branch = branch.unwrap_or_else(|| environment.branch.clone());
@@ -110,13 +114,16 @@ impl Engine {
         };
         let event = NewEvent::new(trash.at, order.by, "environment-removing").shas(facts.head.clone(), None);
         self.store.save(&going, (environment.state, environment.generation), &event).await?;
+        steps::reached("removal written down");
         if let Err(error) = self.provider.trash(&held.lease, codebase, &going, &trash).await {
             if self.provider.presence(codebase, environment) == Presence::Here {
                 let back = Environment { generation: going.generation, ..environment.clone() };
                 let event = NewEvent::new(self.clock.now(), order.by, "removal-failed").detail(error.to_string());
                 self.store.save(&back, (State::Removing, going.generation), &event).await?;
+                return Err(error.into());
             }
-            return Err(error.into());
+            // Half-way, because git died or failed: what is done stays done, and the rest is tried once more.
+            self.provider.trash(&held.lease, codebase, &going, &trash).await?;
         }
         let environment = self.finish_removal(&going, order.by).await?;
         Ok(Removed::Trashed { environment, branch_deleted })
@@ -131,7 +138,9 @@ impl Engine {
             event = event.detail(trash.because.as_str());
         }
         self.store.save(&trashed, (State::Removing, going.generation), &event).await?;
+        steps::reached("row trashed");
         self.unlink_conversations(going).await?;
+        steps::reached("conversations let go of");
         Ok(trashed)
     }
 
@@ -163,7 +172,8 @@ impl Engine {
                 let parked = Environment { state: State::Broken, last_error: Some(why), trash: None, ..going.clone() };
                 Ok(self.store.save(&parked, (State::Removing, going.generation), &event).await?)
             }
-            (Err(error), Presence::Here) if !in_trash => {
+            // No room, no right, no git: nobody's decision, so it is tried again at the next start.
+            (Err(error), Presence::Here) if !in_trash && is_refusal(&error) => {
                 // Whoever is in it goes on; the removal can be asked for again.
                 let event = NewEvent::new(self.clock.now(), &by, "removal-abandoned").detail(error.to_string());
                 let back = Environment { state: State::Active, trash: None, ..going.clone() };
@@ -207,7 +217,7 @@ impl Engine {
         Ok(Removed::WasGone { environment })
     }
 
-    async fn forget_leased(
+    pub(crate) async fn forget_leased(
         &self,
         lease: &Lease,
         codebase: &Codebase,
@@ -250,4 +260,9 @@ impl Engine {
             verdict: None,
         })
     }
+}
+
+/// The provider will not do it, now or later: someone is working there, say. Not that it could not.
+fn is_refusal(error: &ProviderError) -> bool {
+    matches!(error, ProviderError::User(user) if user.kind != Kind::Failed)
 }

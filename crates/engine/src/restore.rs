@@ -6,6 +6,7 @@ use hedgerow_core::{BranchName, Codebase, Environment, Kind, Lease, State, UserE
 
 use crate::engine::{Engine, Resolved};
 use crate::failure::{Failure, Outcome};
+use crate::steps;
 use crate::store::{NewEvent, Scope, StoreError, Taken};
 
 /// So many branches beside one that is taken are tried.
@@ -26,12 +27,14 @@ enum Fits {
 impl Engine {
     /// Brings an environment back from the trash, by work, branch or id; the newest when there are several.
     pub async fn restore(&self, codebase: &Codebase, name: &str, by: &Actor) -> Outcome<Resolved> {
-        let Some(environment) = self.store.find(codebase.id, name, Scope::Trashed).await? else {
-            let error =
-                UserError::new(Kind::NotFound, format!("there is no `{name}` in the trash of `{}`", codebase.name));
-            return Err(error.hint("`hedgerow env trash` lists what is there").into());
-        };
-        self.restore_environment(codebase, &environment, by).await
+        if let Some(environment) = self.store.find(codebase.id, name, Scope::Trashed).await? {
+            return self.restore_environment(codebase, &environment, by).await;
+        }
+        if let Some(environment) = self.store.find(codebase.id, name, Scope::Saved).await? {
+            return self.restore_saved(codebase, &environment, by).await;
+        }
+        let error = UserError::new(Kind::NotFound, format!("there is no `{name}` in the trash of `{}`", codebase.name));
+        Err(error.hint("`hedgerow env trash` lists what is there").into())
     }
 
     /// 1. Where to: its old path and branch, or others when those are taken.
@@ -89,6 +92,7 @@ impl Engine {
             ..old.clone()
         };
         let coming = self.claim_place(codebase, old, coming, by).await?;
+        steps::reached("restore written down");
         if coming.path != old.path {
             notes.push(Note::RestoredElsewhere { path: coming.path.clone() });
         }
@@ -103,12 +107,18 @@ impl Engine {
         let active = Environment { state: State::Active, trash: None, last_activity_at: now, ..coming };
         let event = NewEvent::new(now, by, "environment-restored").shas(None, trash.head.clone());
         self.store.save(&active, (State::Removing, active.generation), &event).await?;
+        steps::reached("row active again");
         let environment = self.store.environment(active.id).await?.unwrap_or(active);
         Ok(Resolved { environment, resolution: Resolution::Restored, as_of: Some(trash.at), notes })
     }
 
     /// Its own branch if it is free and where it was left; otherwise a new one beside it.
-    async fn free_branch(&self, codebase: &Codebase, old: &Environment, trash: &Trash) -> Outcome<BranchName> {
+    pub(crate) async fn free_branch(
+        &self,
+        codebase: &Codebase,
+        old: &Environment,
+        trash: &Trash,
+    ) -> Outcome<BranchName> {
         // Whatever ends by moving the branch (a stopped rebase) must not do so under someone else's feet.
         let own = self.branch_fits(codebase, &old.branch, trash).await?;
         if own == Fits::AsItIs || (own == Fits::Moved && trash.was_detached) {
@@ -146,6 +156,23 @@ impl Engine {
         branch: &BranchName,
         by: &Actor,
     ) -> Outcome<()> {
+        let works = self.free_works(codebase, old, branch).await?;
+        if works == old.works {
+            return Ok(());
+        }
+        let event = NewEvent::new(self.clock.now(), by, "works-dropped").detail("another environment has them");
+        self.store.set_works(old.id, &works, &event).await?;
+        steps::reached("taken works dropped");
+        Ok(())
+    }
+
+    /// Those of its works that nobody else has by now; when there is none, the branch is its work.
+    pub(crate) async fn free_works(
+        &self,
+        codebase: &Codebase,
+        old: &Environment,
+        branch: &BranchName,
+    ) -> Outcome<Vec<NamedWork>> {
         let mut works = Vec::new();
         for named in &old.works {
             let taken = self.store.live_by_work(codebase.id, &named.work).await?.is_some()
@@ -154,15 +181,11 @@ impl Engine {
                 works.push(named.clone());
             }
         }
-        if works.len() == old.works.len() {
-            return Ok(());
-        }
-        if works.is_empty() {
+        if works.is_empty() && !old.works.is_empty() {
             let work = Work::Task(branch.to_string());
             works.push(NamedWork { name: work.to_string(), work });
         }
-        let event = NewEvent::new(self.clock.now(), by, "works-dropped").detail("another environment has them");
-        Ok(self.store.set_works(old.id, &works, &event).await?)
+        Ok(works)
     }
 
     /// Claims the old path, or the next free one.

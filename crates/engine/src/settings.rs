@@ -21,6 +21,14 @@ pub struct Settings {
     pub limit: u32,
     /// An environment without any activity for so long is stale.
     pub stale_after_days: u32,
+    /// Hours between two rounds of scheduled cleanup; 0 switches it off.
+    pub cleanup_every_hours: u32,
+    /// So long an environment stays in the trash as it was.
+    pub trash_keep_days: u32,
+    /// So long a saved state stays in the vault after that.
+    pub vault_keep_days: u32,
+    /// With less than this share of the disk free, the oldest of the trash is purged before its time; 0 is never.
+    pub low_space_percent: u32,
     /// Goes before generated branch names, such as `agents/`.
     pub branch_prefix: String,
     /// Where the forge publishes the head of a pull request; `{number}` stands for its number.

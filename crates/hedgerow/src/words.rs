@@ -1,15 +1,18 @@
 //! Every sentence the terminal says about the engine's answers, in one room: change the tone here.
 
 mod measure;
+mod undoing;
 
 use hedgerow_core::environment::Resolution;
 use hedgerow_core::provider::{Condition, Facts, Note};
+use hedgerow_core::saved::{Account, Skipped};
 use hedgerow_core::{Codebase, CommitSha, Environment, Hints, Kind, Timestamp, Work};
 use hedgerow_engine::Failure;
-use hedgerow_engine::engine::{Removed, Resolved, Swept, SweptOutcome};
+use hedgerow_engine::engine::{Removed, Resolved, Round, Swept, SweptOutcome};
 use hedgerow_engine::view::View;
 
 pub(crate) use measure::{age, bytes, day, moment, quoted};
+pub(crate) use undoing::undone;
 
 /// The kind of an error, as scripts read it.
 pub(crate) const fn kind(kind: Kind) -> &'static str {
@@ -104,6 +107,7 @@ pub(crate) fn note(note: &Note) -> String {
         Note::InTrash { name } => {
             format!("an earlier one is in the trash; `hedgerow env restore {}` brings it back", quoted(name))
         }
+        Note::NotSaved { what } => not_saved(what),
         Note::NoSubmodules { why } => {
             format!("the submodules could not be filled; `git submodule update --init` there tries again ({why})")
         }
@@ -121,6 +125,26 @@ pub(crate) fn note(note: &Note) -> String {
             names.join(", ")
         ),
     }
+}
+
+/// So many of what was skipped are named; `hedgerow vault verify` names all.
+const NAMED: usize = 5;
+
+fn not_saved(what: &[Skipped]) -> String {
+    let named: Vec<String> = what.iter().take(NAMED).map(skipped).collect();
+    let more = what.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("not in the saved state: {}{more}", named.join("; "))
+}
+
+/// `data/big.bin (60.0 MB; ignored, and larger than 50 MB)`
+pub(crate) fn skipped(skipped: &Skipped) -> String {
+    format!("{} ({}; {})", skipped.path, bytes(skipped.bytes), skipped.because.phrase())
+}
+
+/// `12 files, 3 objects of git`
+pub(crate) fn account(account: &Account) -> String {
+    format!("{} files, {} objects of git", account.files, account.objects)
 }
 
 /// What became of a removal.
@@ -143,24 +167,39 @@ pub(crate) fn removed(removed: &Removed) -> String {
 
 /// The command that undoes a removal. What was gone already cannot be brought back.
 pub(crate) fn undo(removed: &Removed, codebase: Option<&str>) -> Option<String> {
-    let command = match removed {
-        Removed::Trashed { environment, .. } => format!("hedgerow env restore {}", quoted(environment.name())),
+    match removed {
+        Removed::Trashed { environment, .. } => Some(restore_command(environment.name(), codebase)),
         Removed::LetGo { environment } => {
-            format!("hedgerow env adopt {}", quoted(&environment.path.to_string_lossy()))
+            let path = quoted(&environment.path.to_string_lossy());
+            Some(in_codebase(format!("hedgerow env adopt {path}"), codebase))
         }
-        Removed::WasGone { .. } => return None,
-    };
-    Some(match codebase {
+        Removed::WasGone { .. } => None,
+    }
+}
+
+/// The command that brings an environment back.
+pub(crate) fn restore_command(name: &str, codebase: Option<&str>) -> String {
+    in_codebase(format!("hedgerow env restore {}", quoted(name)), codebase)
+}
+
+/// A command that is to be typed anywhere names its codebase.
+fn in_codebase(command: String, codebase: Option<&str>) -> String {
+    match codebase {
         Some(name) => format!("{command} --codebase {}", quoted(name)),
         None => command,
-    })
+    }
 }
 
 pub(crate) const fn swept(outcome: SweptOutcome) -> &'static str {
     match outcome {
         SweptOutcome::Removed => "removed",
         SweptOutcome::Forgotten => "forgotten",
+        SweptOutcome::TakenOver => "taken over",
         SweptOutcome::WouldRemove => "would remove",
+        SweptOutcome::Purged => "purged",
+        SweptOutcome::WouldPurge => "would purge",
+        SweptOutcome::Expired => "expired",
+        SweptOutcome::WouldExpire => "would expire",
         SweptOutcome::Kept => "kept",
         SweptOutcome::Listed => "not ours",
         SweptOutcome::Failed => "failed",
@@ -168,17 +207,49 @@ pub(crate) const fn swept(outcome: SweptOutcome) -> &'static str {
 }
 
 /// `1 removed, 2 kept`, in the order of the outcomes.
-pub(crate) fn sweep_summary(report: &[Swept]) -> String {
-    use SweptOutcome::{Failed, Forgotten, Kept, Listed, Removed, WouldRemove};
-    let count = |outcome| report.iter().filter(|swept| swept.outcome == outcome).count();
-    let word = |outcome| if outcome == WouldRemove { "would be removed" } else { swept(outcome) };
-    let parts: Vec<String> = [Removed, Forgotten, WouldRemove, Kept, Listed, Failed]
+pub(crate) fn sweep_summary<'a>(report: impl IntoIterator<Item = &'a Swept>) -> String {
+    use SweptOutcome::{
+        Expired, Failed, Forgotten, Kept, Listed, Purged, Removed, TakenOver, WouldExpire, WouldPurge, WouldRemove,
+    };
+    let outcomes: Vec<SweptOutcome> = report.into_iter().map(|swept| swept.outcome).collect();
+    let count = |outcome| outcomes.iter().filter(|other| **other == outcome).count();
+    let word = |outcome| match outcome {
+        WouldRemove => "would be removed",
+        WouldPurge => "would be purged",
+        other => swept(other),
+    };
+    let order =
+        [Removed, Forgotten, TakenOver, WouldRemove, Purged, WouldPurge, Expired, WouldExpire, Kept, Listed, Failed];
+    let parts: Vec<String> = order
         .into_iter()
         .map(|outcome| (count(outcome), word(outcome)))
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     if parts.is_empty() { "Nothing to clean up".to_owned() } else { parts.join(", ") }
+}
+
+pub(crate) fn round_began(round: &Round) -> String {
+    format!("Round of {}", round.began_at)
+}
+
+/// What there is after a round: `3 environments, 1 in the trash; 12.0 GB of 100.0 GB free`.
+pub(crate) fn round_summary(round: &Round) -> String {
+    let noun = if round.live == 1 { "environment" } else { "environments" };
+    let counts = format!("{} {noun}, {} in the trash", round.live, round.trashed);
+    match round.disk {
+        Some(disk) => format!("{counts}; {} of {} free", bytes(disk.free_bytes), bytes(disk.total_bytes)),
+        None => counts,
+    }
+}
+
+/// Why no round was done.
+pub(crate) fn not_due(next_at: Option<Timestamp>, now: Timestamp) -> String {
+    match next_at {
+        None => "Scheduled cleanup is switched off (`cleanup.every_hours` is 0)".to_owned(),
+        Some(at) if at <= now => "Another process is at it".to_owned(),
+        Some(at) => format!("Not due until {at}"),
+    }
 }
 
 /// What people call an environment.

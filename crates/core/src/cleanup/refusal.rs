@@ -84,7 +84,7 @@ impl Refusal {
     pub fn phrase(&self) -> String {
         match self {
             Self::Running => "a run is active".to_owned(),
-            Self::UsedBy(names) => format!("used by {}", names.join(", ")),
+            Self::UsedBy(names) => format!("still used by {}", names.join(", ")),
             Self::Dirty(Changes { conflicted: 1.., .. }) => "unresolved conflicts".to_owned(),
             Self::Dirty(_) => "uncommitted changes".to_owned(),
             Self::Operation(operation) => format!("{} in progress", operation.as_str()),

@@ -1,19 +1,25 @@
 //! One call of git: how it is started, watched and bounded.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hedgerow_core::provider::Progress;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
+use tokio::sync::{Notify, mpsc};
 
+use super::remains::Note;
 use super::watch::{Group, Patience, Sink, Watch};
 use super::{GitError, GitResult};
 
 /// Reading from a repository is over in this time.
 const READING: Duration = Duration::from_secs(30);
+/// Going through all files of a worktree says nothing until it is done, and takes its time on a cold disk.
+const WALKING: Duration = Duration::from_mins(10);
 /// Fetching, cloning and checking out may take long, as long as something moves.
 const SILENCE: Duration = Duration::from_mins(2);
 
@@ -35,12 +41,14 @@ const KEPT: [&str; 8] = [
 pub struct Git {
     program: PathBuf,
     env: Vec<(OsString, OsString)>,
+    /// Entries that were mended in passing, until somebody writes them down.
+    pub(super) mended: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Git {
     /// `env` is added to the surroundings of every call.
     pub fn new(program: impl Into<PathBuf>, env: Vec<(OsString, OsString)>) -> Self {
-        Self { program: program.into(), env }
+        Self { program: program.into(), env, mended: Arc::default() }
     }
 
     /// Begins a call that runs in `at`. git looks for a repository there and never above.
@@ -52,7 +60,8 @@ impl Git {
             config: Vec::new(),
             env: Vec::new(),
             args: Vec::new(),
-            stdin: Vec::new(),
+            stdin: Input::Nothing,
+            notes: None,
         }
     }
 }
@@ -65,7 +74,39 @@ pub(crate) struct Call<'a> {
     config: Vec<Setting>,
     env: Vec<(OsString, OsString)>,
     args: Vec<OsString>,
-    stdin: Vec<u8>,
+    stdin: Input,
+    /// Where a call that changes something says that it is under way.
+    notes: Option<PathBuf>,
+}
+
+/// What a call is told on its standard input.
+enum Input {
+    Nothing,
+    Bytes(Vec<u8>),
+    /// More than fits into memory, piece by piece from whoever reads it.
+    Pieces(mpsc::Receiver<Vec<u8>>),
+    /// git reads it itself.
+    File(Option<File>),
+}
+
+impl Input {
+    /// Each piece that git takes is told to `fed`.
+    async fn feed(self, mut pipe: impl tokio::io::AsyncWrite + Unpin, fed: &Notify) {
+        // git may close its end early; its exit code tells why.
+        match self {
+            Self::Nothing | Self::File(_) => {}
+            Self::Bytes(bytes) => drop(pipe.write_all(&bytes).await),
+            Self::Pieces(mut pieces) => {
+                while let Some(piece) = pieces.recv().await {
+                    if pipe.write_all(&piece).await.is_err() {
+                        return;
+                    }
+                    fed.notify_one();
+                }
+            }
+        }
+        let _ = pipe.flush().await;
+    }
 }
 
 /// What a finished call left.
@@ -102,7 +143,26 @@ impl Call<'_> {
     }
 
     pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = bytes.into();
+        let bytes = bytes.into();
+        self.stdin = if bytes.is_empty() { Input::Nothing } else { Input::Bytes(bytes) };
+        self
+    }
+
+    /// Standard input that is read while git works on it.
+    pub(crate) fn stdin_pieces(mut self, pieces: mpsc::Receiver<Vec<u8>>) -> Self {
+        self.stdin = Input::Pieces(pieces);
+        self
+    }
+
+    /// git reads this file itself, however large it is.
+    pub(crate) fn stdin_file(mut self, file: File) -> Self {
+        self.stdin = Input::File(Some(file));
+        self
+    }
+
+    /// The common folder of the repository it is about.
+    pub(super) fn in_repository(mut self, common_dir: &Path) -> Self {
+        self.notes = Some(common_dir.to_owned());
         self
     }
 
@@ -114,10 +174,11 @@ impl Call<'_> {
 
     /// Reads: quick, takes no locks. Any exit code is an answer.
     pub(crate) async fn answer(self) -> GitResult<Answer> {
-        self.env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .run(Patience::Total(READING), None, Sink::Gather)
-            .await
+        self.only_reads().run(Patience::Total(READING), None, Sink::Gather).await
+    }
+
+    fn only_reads(self) -> Self {
+        Self { notes: None, ..self }.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1")
     }
 
     /// Reads, and only exit code 0 will do.
@@ -127,10 +188,27 @@ impl Call<'_> {
     }
 
     /// Reads an answer of any length, record by record as it comes; records end with a NUL.
-    pub(crate) async fn records(self, mut each: impl FnMut(&[u8]) + Send) -> GitResult<()> {
+    pub(crate) async fn records(self, each: impl FnMut(&[u8]) + Send) -> GitResult<()> {
+        self.records_within(READING, each).await
+    }
+
+    /// The same of a call that goes through all files of a worktree, for acts that must not fail because it is large.
+    /// Nobody waits at a prompt for it.
+    pub(crate) async fn records_of_all_files(self, each: impl FnMut(&[u8]) + Send) -> GitResult<()> {
+        self.records_within(WALKING, each).await
+    }
+
+    async fn records_within(self, time: Duration, mut each: impl FnMut(&[u8]) + Send) -> GitResult<()> {
+        let what = self.what();
+        let answer = self.only_reads().run(Patience::Total(time), None, Sink::Records(&mut each)).await?;
+        answer.require_success(&what).map(drop)
+    }
+
+    /// Reads an answer of any length, piece by piece as it comes.
+    pub(crate) async fn pieces(self, mut each: impl FnMut(&[u8]) -> std::io::Result<()> + Send) -> GitResult<()> {
         let what = self.what();
         let call = self.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1");
-        let answer = call.run(Patience::Total(READING), None, Sink::Records(&mut each)).await?;
+        let answer = call.run(Patience::Silence(SILENCE), None, Sink::Pieces(&mut each)).await?;
         answer.require_success(&what).map(drop)
     }
 
@@ -163,7 +241,7 @@ impl Call<'_> {
         words.take_while(|word| !word.starts_with('-')).take(2).collect::<Vec<_>>().join(" ")
     }
 
-    fn command(&self) -> Command {
+    fn command(&mut self) -> Command {
         let mut command = Command::new(&self.git.program);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GIT_") && !KEPT.iter().any(|kept| name == **kept) {
@@ -200,7 +278,11 @@ impl Call<'_> {
             command.env(format!("GIT_CONFIG_KEY_{nth}"), key).env(format!("GIT_CONFIG_VALUE_{nth}"), value);
         }
         command.args(&self.args);
-        command.stdin(if self.stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+        command.stdin(match self.stdin {
+            Input::Nothing => Stdio::null(),
+            Input::File(ref mut file) => file.take().map_or_else(Stdio::null, Stdio::from),
+            Input::Bytes(_) | Input::Pieces(_) => Stdio::piped(),
+        });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // Its own group: a Ctrl-C at the terminal reaches us, and we stop git with everything it started.
         command.process_group(0).kill_on_drop(true);
@@ -214,20 +296,25 @@ impl Call<'_> {
         sink: Sink<'w>,
     ) -> GitResult<Answer> {
         let what = self.what();
-        let mut child = self
-            .command()
+        let note = self.notes.as_deref().and_then(|common_dir| Note::leave(common_dir, &self.at).ok());
+        let mut command = self.command();
+        let reads_nothing = matches!(self.stdin, Input::Nothing);
+        if let Some(inherited) = note.as_ref().filter(|_| reads_nothing).and_then(|note| note.stdin().ok()) {
+            command.stdin(inherited);
+        }
+        let mut child = command
             .spawn()
             .map_err(|source| GitError::Missing { program: self.git.program.display().to_string(), source })?;
         let group = Group::of(&child);
         let stdin = child.stdin.take();
-        let input = std::mem::take(&mut self.stdin);
+        let input = std::mem::replace(&mut self.stdin, Input::Nothing);
+        let mut watch = Watch::new(what, patience, progress, sink);
+        let fed = watch.fed();
         let feed = async move {
-            if let Some(mut pipe) = stdin {
-                // git may close its end early; its exit code tells why.
-                let _ = pipe.write_all(&input).await;
+            if let Some(pipe) = stdin {
+                input.feed(pipe, &fed).await;
             }
         };
-        let mut watch = Watch::new(what, patience, progress, sink);
         let (mut feed, mut fed) = (std::pin::pin!(feed), false);
         let mut watching = std::pin::pin!(watch.until_it_ends(&mut child));
         let (status, stdout, stderr) = loop {
@@ -237,6 +324,10 @@ impl Call<'_> {
             }
         };
         group.finished();
+        // One that failed may have been killed, or a child of its own: the next one looks what is left.
+        if let Some(note) = note.filter(|_| status.success()) {
+            note.done();
+        }
         Ok(Answer { status, stdout, stderr })
     }
 }
@@ -271,5 +362,37 @@ impl Answer {
             return Ok(self.stdout);
         }
         Err(GitError::Failed { what: what.to_owned(), code: self.status.code(), stderr: self.stderr })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_git_that_takes_what_it_is_told_is_alive() {
+        const SILENCE: Duration = Duration::from_millis(800);
+        const BETWEEN: Duration = Duration::from_millis(150);
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("git");
+        let (sender, pieces) = mpsc::channel(1);
+        let told = tokio::spawn(async move {
+            for _ in 0..8 {
+                tokio::time::sleep(BETWEEN).await;
+                sender.send(b"piece".to_vec()).await.expect("it is still listened to");
+            }
+        });
+        // A file that this process has open for writing while a neighbour forks cannot be run.
+        let script = "printf '#!/bin/sh\\nexec cat > /dev/null\\n' > \"$0\"";
+        let written = std::process::Command::new("sh").args(["-c", script]).arg(&program).status();
+        assert!(written.expect("a shell").success());
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a program");
+        let git = Git::new(program, Vec::new());
+        let call = git.call(folder.path()).arg("fast-import").stdin_pieces(pieces);
+        let answer = call.run(Patience::Silence(SILENCE), None, Sink::Gather).await;
+        assert!(answer.is_ok(), "{answer:?}");
+        told.await.expect("all was told");
     }
 }

@@ -75,6 +75,11 @@ impl GitError {
         matches!(self, Self::Failed { stderr, .. } if stderr.contains("couldn't find remote ref"))
     }
 
+    /// Whether git stumbled over a worktree's entry that another git has not finished.
+    pub(crate) fn is_half_made_entry(&self) -> bool {
+        matches!(self, Self::Failed { stderr, .. } if stderr.contains("failed to read") && stderr.contains("/commondir"))
+    }
+
     /// The failure of a discovery call, told apart by git's words under `LC_ALL=C`.
     pub(crate) fn of_discovery(self, at: &std::path::Path) -> Self {
         match self {

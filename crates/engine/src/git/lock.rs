@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use tokio::time::{Instant, sleep};
 
-use super::{GitError, GitResult};
+use super::{GitError, GitResult, remains};
 
 /// Longest wait: a neighbour may be checking out a very large tree.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -37,7 +37,10 @@ impl RepoLock {
             LockKind::Change => "hedgerow.lock",
             LockKind::Fetch => "hedgerow-fetch.lock",
         };
-        Self::acquire_file(common_dir.join(name)).await
+        let lock = Self::acquire_file(common_dir.join(name)).await?;
+        // Whoever held it before may have died, and its git with it or not.
+        remains::tidy(common_dir).await;
+        Ok(lock)
     }
 
     async fn acquire_file(path: PathBuf) -> GitResult<Self> {

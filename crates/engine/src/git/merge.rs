@@ -130,15 +130,15 @@ fn without<'a>(call: Call<'a>, drivers: &[&str]) -> Call<'a> {
 }
 
 /// A folder for what git must write in order to answer. The repository itself stays as it is, and may be read-only.
-struct Scratch(TempDir);
+pub(super) struct Scratch(TempDir);
 
 impl Scratch {
-    fn new() -> GitResult<Self> {
+    pub(super) fn new() -> GitResult<Self> {
         let folder = tempfile::Builder::new().prefix("hedgerow-").tempdir();
         folder.map(Self).map_err(GitError::io("making a temporary folder"))
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.0.path()
     }
 

@@ -9,7 +9,7 @@ use super::hazards::Scope;
 use super::{GitError, GitResult, Repo, Version};
 
 /// Refs that die with a worktree, or are our own scaffolding: none of them keeps a commit.
-const PASSING: [&str; 4] =
+pub(super) const PASSING: [&str; 4] =
     ["--exclude=refs/hedgerow/*", "--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*"];
 
 impl Repo {

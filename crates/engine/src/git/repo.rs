@@ -30,8 +30,20 @@ impl Git {
     /// itself when the repository is bare.
     pub async fn discover(&self, folder: &Path) -> GitResult<PathBuf> {
         // The first entry of the list is the main checkout, wherever one stands.
-        let call = self.call(folder).discover_above().args(["worktree", "list", "--porcelain", "-z"]);
-        let listed = call.read().await.map_err(|error| error.of_discovery(folder))?;
+        let mut tried = 0;
+        let listed = loop {
+            let call = self.call(folder).discover_above().args(["worktree", "list", "--porcelain", "-z"]);
+            match call.read().await {
+                Err(error) if error.is_half_made_entry() => {
+                    let common_dir = self.common_dir_above(folder).await?;
+                    if !self.is_worth_another_try(&common_dir, tried).await {
+                        return Err(error);
+                    }
+                    tried += 1;
+                }
+                listed => break listed.map_err(|error| error.of_discovery(folder))?,
+            }
+        };
         let first = listed.split(|byte| *byte == 0).next().unwrap_or_default();
         let main = first.strip_prefix(b"worktree ").ok_or_else(|| GitError::Unexpected {
             what: "worktree list".into(),
@@ -42,9 +54,12 @@ impl Git {
 
     /// The folder that all worktrees of a repository share.
     async fn common_dir(&self, at: &Path) -> GitResult<PathBuf> {
-        let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        let out = self.call(at).args(args).read().await.map_err(|error| error.of_discovery(at))?;
-        one_path(&out, "rev-parse")
+        ask_common_dir(self.call(at), at).await
+    }
+
+    /// The same, from any folder below.
+    async fn common_dir_above(&self, at: &Path) -> GitResult<PathBuf> {
+        ask_common_dir(self.call(at).discover_above(), at).await
     }
 
     /// Opens the repository of a codebase. What its configuration could run is off unless it is trusted and unchanged.
@@ -81,6 +96,12 @@ impl Git {
         let config = Arc::new(config);
         Ok(Repo { git: self.clone(), at: path.to_owned(), common_dir, config, overrides, pins, trusted })
     }
+}
+
+async fn ask_common_dir(call: Call<'_>, at: &Path) -> GitResult<PathBuf> {
+    let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+    let out = call.args(args).read().await.map_err(|error| error.of_discovery(at))?;
+    one_path(&out, "rev-parse")
 }
 
 /// The answer to `config --list --show-scope --show-origin -z`, taken apart.
@@ -134,6 +155,18 @@ impl Repo {
         self.git.open_at(path, pins, is_trusted).await
     }
 
+    /// The same repository with other files, another index and more objects: for looking at what is not in it.
+    #[must_use]
+    pub fn beside(&self, files: &Path, index: &Path, objects: &Path) -> Self {
+        let pins = vec![
+            ("GIT_DIR", self.common_dir.clone().into_os_string()),
+            ("GIT_WORK_TREE", files.into()),
+            ("GIT_INDEX_FILE", index.into()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects.into()),
+        ];
+        Self { at: files.to_owned(), pins, ..self.clone() }
+    }
+
     /// A repository inside a worktree (a submodule): somebody else's, so nothing of its configuration runs.
     pub async fn inner(&self, path: &Path) -> GitResult<Self> {
         self.git.open_at(path, vec![("GIT_WORK_TREE", path.into())], |_| false).await
@@ -148,8 +181,14 @@ impl Repo {
     }
 
     pub(crate) fn call(&self) -> Call<'_> {
-        let call = self.pins.iter().fold(self.git.call(&self.at), |call, (name, value)| call.env(name, value));
+        let call = self.git.call(&self.at).in_repository(&self.common_dir);
+        let call = self.pins.iter().fold(call, |call, (name, value)| call.env(name, value));
         self.overrides.iter().fold(call, |call, (key, value)| call.config(key, value))
+    }
+
+    /// After a call that stumbled over a half-made entry of a worktree.
+    pub(super) async fn may_try_again(&self, tried: usize) -> bool {
+        self.git.is_worth_another_try(&self.common_dir, tried).await
     }
 
     /// Whether every branch can be read. A damaged one looks to most questions as if it were not there.
@@ -167,6 +206,11 @@ impl Repo {
 
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
+    }
+
+    /// How git keeps refs here, where that is said: `files`, or `reftable`.
+    pub fn ref_storage(&self) -> Option<&str> {
+        self.config.value("extensions.refstorage")
     }
 
     pub fn config(&self) -> &Config {

@@ -1,12 +1,14 @@
 //! Watching a call of git: its streams are read as they come, within bounds of time and size.
 
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::provider::Progress;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::{GitError, GitResult};
@@ -41,6 +43,8 @@ pub(super) enum Sink<'a> {
     Gather,
     /// Each record is handed over when its NUL has come; nothing is kept.
     Records(&'a mut (dyn FnMut(&[u8]) + Send)),
+    /// Each piece is handed over as it comes, wherever it was cut; nothing is kept.
+    Pieces(&'a mut (dyn FnMut(&[u8]) -> std::io::Result<()> + Send)),
 }
 
 /// Reads both streams until they end, within the call's patience.
@@ -50,11 +54,19 @@ pub(super) struct Watch<'a> {
     deadline: Instant,
     progress: Option<&'a dyn Progress>,
     sink: Sink<'a>,
+    /// Told of each piece of input that git has taken.
+    fed: Arc<Notify>,
 }
 
 impl<'a> Watch<'a> {
     pub(super) fn new(what: String, patience: Patience, progress: Option<&'a dyn Progress>, sink: Sink<'a>) -> Self {
-        Self { what, patience, deadline: Instant::now() + patience.span(), progress, sink }
+        let deadline = Instant::now() + patience.span();
+        Self { what, patience, deadline, progress, sink, fed: Arc::default() }
+    }
+
+    /// Whoever feeds git says here that it has taken something: as good a sign of life as a word.
+    pub(super) fn fed(&self) -> Arc<Notify> {
+        Arc::clone(&self.fed)
     }
 
     /// The exit status, what is left of the answer, and the complaints in readable form.
@@ -83,6 +95,7 @@ impl<'a> Watch<'a> {
                     ended = Some(status.map_err(GitError::io("waiting for git"))?);
                     self.deadline = Instant::now() + AFTERMATH;
                 }
+                () = self.fed.notified() => {}
                 () = sleep_until(self.deadline) => match ended {
                     Some(_) => break,
                     None => return Err(self.timeout()),
@@ -98,6 +111,9 @@ impl<'a> Watch<'a> {
 
     /// Takes a piece of the answer in. What stays in `kept` is the whole of it, or the record that is not complete yet.
     fn take(&mut self, kept: &mut Vec<u8>, bytes: &[u8]) -> GitResult<()> {
+        if let Sink::Pieces(each) = &mut self.sink {
+            return each(bytes).map_err(GitError::io("taking in what git says"));
+        }
         kept.extend(bytes);
         if let Sink::Records(each) = &mut self.sink
             && let Some(last) = kept.iter().rposition(|byte| *byte == 0)

@@ -23,13 +23,25 @@ pub struct Listed {
 
 impl Repo {
     pub async fn worktrees(&self) -> GitResult<Vec<Listed>> {
-        parse_list(&self.call().args(["worktree", "list", "--porcelain", "-z"]).read().await?)
+        let mut tried = 0;
+        loop {
+            match self.call().args(["worktree", "list", "--porcelain", "-z"]).read().await {
+                Err(error) if error.is_half_made_entry() && self.may_try_again(tried).await => tried += 1,
+                listed => return parse_list(&listed?),
+            }
+        }
     }
 
     /// Registers a worktree on a branch that exists, locked from the first moment, without any files yet.
     pub async fn add_worktree(&self, path: &Path, branch: &BranchName, lock: &str) -> GitResult<()> {
-        let call = self.call().args(["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", lock]);
-        call.arg("--end-of-options").arg(path).arg(branch.as_str()).write().await.map(drop)
+        let mut tried = 0;
+        loop {
+            let call = self.call().args(["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", lock]);
+            match call.arg("--end-of-options").arg(path).arg(branch.as_str()).write().await {
+                Err(error) if error.is_half_made_entry() && self.may_try_again(tried).await => tried += 1,
+                added => return added.map(drop),
+            }
+        }
     }
 
     /// Writes the files of HEAD into a worktree that has none. Several workers: on two cores and more it is quicker

@@ -12,7 +12,8 @@ use super::ownership::{admin_folders_of, admin_of, linked, lock_reason, write_ma
 use super::trash::operations;
 use super::worktree::WorktreeProvider;
 use crate::explain::Trouble;
-use crate::git::{LockKind, Repo, RepoLock};
+use crate::git::{LockKind, Repo, RepoLock, remove_locks_below};
+use crate::steps;
 
 impl WorktreeProvider {
     /// What happens, in this order, so that a crash anywhere leaves only what [`Self::take_back`] finds again:
@@ -29,21 +30,30 @@ impl WorktreeProvider {
         {
             let _lock = RepoLock::acquire(repo.common_dir(), LockKind::Change).await?;
             register(&repo, intent).await?;
+            steps::reached("worktree registered");
             let admin = linked(&intent.path, repo.common_dir()).map_err(Trouble::links(&intent.path))?.admin;
             write_marker(&admin, intent.id, intent.generation).map_err(Trouble::folder(&admin))?;
+            steps::reached("environment marked");
         }
         let worktree = repo.worktree(&intent.path).await?;
         progress.step("Checking out files");
         self.fill.fill(&worktree, progress).await?;
+        steps::reached("files checked out");
         let mut notes = Vec::new();
         if !intent.is_fork && intent.path.join(".gitmodules").is_file() {
             progress.step("Initialising submodules");
             if let Err(error) = worktree.init_submodules(progress).await {
                 notes.push(Note::NoSubmodules { why: error.reason() });
+                drop_half_made_submodules(&repo, &intent.path).await?;
             }
+            // git tries a clone that died once more and then says that all is well; the locks of the first are still there.
+            let admin = linked(&intent.path, repo.common_dir()).map_err(Trouble::links(&intent.path))?.admin;
+            remove_locks_below(&admin.join("modules"));
+            steps::reached("submodules there");
         }
         // Last: the old one of a branch that was there cannot be taken back.
         set_upstream(&repo, intent).await?;
+        steps::reached("upstream set");
         let not_run = repo.config().runnable();
         if !repo.is_trusted() && !not_run.is_empty() {
             notes.push(Note::NotRun { what: not_run });
@@ -63,6 +73,7 @@ impl WorktreeProvider {
             named.is_some_and(|named| admins.iter().any(|admin| fs::canonicalize(admin).is_ok_and(|it| it == named)));
         if ours {
             remove_tree(&intent.path)?;
+            steps::reached("creation's files taken back");
         } else {
             // An empty folder is all that git may have left before the links; anything else is not ours to judge.
             let _ = fs::remove_dir(&intent.path);
@@ -70,6 +81,7 @@ impl WorktreeProvider {
         for admin in admins {
             remove_tree(&admin)?;
         }
+        steps::reached("creation's registration taken back");
         let branch = &intent.plan.branch;
         if repo.is_held(branch).await? {
             // Somebody is on it by now.
@@ -81,10 +93,12 @@ impl WorktreeProvider {
                     && repo.made_for(branch).await? == Some(lock_reason(intent.id)) =>
             {
                 repo.delete_ref(&branch.full_ref(), at).await?;
+                steps::reached("creation's branch taken back");
                 repo.forget_upstream(branch).await?;
             }
             Start::Existing { at, forward_to: Some(to), .. } if repo.branch_tip(branch).await?.as_ref() == Some(to) => {
                 repo.move_ref(&branch.full_ref(), to, at, "hedgerow: taken back").await?;
+                steps::reached("creation's branch moved back");
             }
             _ => {}
         }
@@ -130,26 +144,55 @@ impl WorktreeProvider {
                     repo.create_ref(&name, &head, "hedgerow: its folder was gone").await?;
                 }
             }
-            operations::keep_objects(&repo, &admin, environment.id).await?;
+            operations::keep_objects(&repo, &admin, environment.id, None).await?;
             set_aside(repo.common_dir(), &admin, environment.id)?;
         }
         Ok(())
     }
 }
 
-async fn register(repo: &Repo, intent: &Intent) -> Result<(), Trouble> {
+pub(super) async fn register(repo: &Repo, intent: &Intent) -> Result<(), Trouble> {
     let branch = &intent.plan.branch;
     let reason = lock_reason(intent.id);
     match &intent.plan.start {
         // Made by ourselves, with our name in its log: so it is told from one that somebody made just before.
-        Start::New { at, .. } => repo.create_ref(&branch.full_ref(), at, &reason).await?,
+        Start::New { at, .. } => {
+            repo.create_ref(&branch.full_ref(), at, &reason).await?;
+            steps::reached("branch made");
+        }
         Start::Existing { at, forward_to, .. } => {
             if let Some(to) = forward_to {
                 repo.move_ref(&branch.full_ref(), at, to, "hedgerow: fast-forward").await?;
+                steps::reached("branch forwarded");
             }
         }
     }
     Ok(repo.add_worktree(&intent.path, branch, &reason).await?)
+}
+
+/// A git that died over a submodule leaves a store that no later git completes. It goes, and a person can ask git for the
+/// submodule again; nobody has worked there yet.
+async fn drop_half_made_submodules(repo: &Repo, path: &Path) -> Result<(), Trouble> {
+    let _lock = RepoLock::acquire(repo.common_dir(), LockKind::Change).await?;
+    let admin = linked(path, repo.common_dir()).map_err(Trouble::links(path))?.admin;
+    let Ok(stores) = fs::read_dir(admin.join("modules")) else { return Ok(()) };
+    for store in stores.filter_map(|entry| Some(entry.ok()?.path())) {
+        let whole = match repo.inner(&store).await {
+            Ok(inner) => inner.commit("HEAD").await?.is_some(),
+            Err(_) => false,
+        };
+        if !whole {
+            remove_tree(&store)?;
+        }
+    }
+    for submodule in repo.worktree(path).await?.submodules().await? {
+        let link = submodule.join(".git");
+        let leads = |text: String| text.trim_end().strip_prefix("gitdir: ").map(|to| submodule.join(to).is_dir());
+        if fs::read_to_string(&link).is_ok_and(|text| leads(text) == Some(false)) {
+            fs::remove_file(&link).map_err(Trouble::folder(&link))?;
+        }
+    }
+    Ok(())
 }
 
 async fn set_upstream(repo: &Repo, intent: &Intent) -> Result<(), Trouble> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -22,7 +23,11 @@ impl WorktreeProvider {
     /// From files alone: is it there, and is it ours?
     pub(super) fn check(&self, common_dir: &Path, environment: &Environment) -> Presence {
         let path = &environment.path;
-        if fs::symlink_metadata(path).is_err() {
+        if let Err(error) = fs::symlink_metadata(path) {
+            if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+                // It may well be there; we only cannot see it.
+                return Presence::Unreachable(format!("{} cannot be looked at: {error}", path.display()));
+            }
             let base_is_there =
                 if self.base.holds(path) { self.base.is_there() } else { path.parent().is_some_and(Path::is_dir) };
             return if base_is_there {
@@ -30,6 +35,9 @@ impl WorktreeProvider {
             } else {
                 Presence::Unreachable(format!("the folder above it is not there ({})", parent(path).display()))
             };
+        }
+        if !common_dir.is_dir() {
+            return Presence::Unreachable(format!("its repository is not there ({})", common_dir.display()));
         }
         match linked(path, common_dir) {
             Err(why) => Presence::Foreign(why),

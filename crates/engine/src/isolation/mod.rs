@@ -6,12 +6,21 @@
 mod adopt;
 mod advance;
 mod base;
+mod beneath;
+mod checkpoint;
 mod create;
 mod fill;
 mod inspect;
+mod mounts;
 pub mod ownership;
+mod preview;
+mod purge;
+mod rebuild;
+mod rewind;
+mod save;
 mod start;
 mod trash;
+mod unfinished;
 mod worktree;
 
 pub use base::Base;

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use hedgerow_core::EnvironmentId;
+use hedgerow_core::{Codebase, EnvironmentId};
 
 /// In the admin folder: which environment this is.
 const MARKER: &str = "hedgerow";
@@ -64,7 +64,7 @@ pub fn linked(path: &Path, common_dir: &Path) -> Result<Linked, String> {
     if fs::canonicalize(admin.join(commondir)).ok() != fs::canonicalize(common_dir).ok() {
         return Err("its admin folder belongs to another repository".to_owned());
     }
-    Ok(Linked { marker: read_marker(&admin), lock: read_line(&admin.join("locked")).ok(), admin })
+    Ok(Linked { marker: read_marker(&admin), lock: read_lock(&admin), admin })
 }
 
 /// Makes a worktree and its admin folder name each other, after a move. Only these two files are touched:
@@ -100,12 +100,49 @@ pub fn read_marker(admin: &Path) -> Option<EnvironmentId> {
     text.split(' ').next()?.parse().ok()
 }
 
+/// The generation that the marker was written in.
+pub fn marked_generation(admin: &Path) -> Option<u64> {
+    let text = read_line(&admin.join(MARKER)).ok()?;
+    text.split(' ').nth(1)?.parse().ok()
+}
+
+/// The reason that an admin folder is locked for, if it is.
+pub fn read_lock(admin: &Path) -> Option<String> {
+    read_line(&admin.join("locked")).ok()
+}
+
+/// The folder that all worktrees of a codebase's repository share, from files alone.
+pub fn common_dir(codebase: &Codebase) -> PathBuf {
+    let dot_git = codebase.path.join(".git");
+    if dot_git.is_dir() {
+        return dot_git;
+    }
+    // A submodule's checkout has a file there; a bare repository is its own git folder.
+    let pointed = fs::read_to_string(&dot_git).ok();
+    let target = pointed.as_deref().and_then(|text| text.trim_end().strip_prefix("gitdir: "));
+    target.map_or_else(|| codebase.path.clone(), |target| codebase.path.join(target))
+}
+
+/// The folders in which a repository keeps its worktrees' entries, in the order of their names.
+pub fn admin_folders(common_dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(common_dir.join("worktrees")) else { return Vec::new() };
+    let folders = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut folders: Vec<_> = folders.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders
+}
+
+/// The worktree that an admin folder names, wherever it is.
+pub fn worktree_of(admin: &Path) -> Option<PathBuf> {
+    let text = read_line(&admin.join("gitdir")).ok().filter(|text| !text.is_empty())?;
+    Some(admin.join(text).parent()?.to_owned())
+}
+
 /// Admin folders that carry the lock of this environment, whatever else is missing from them.
 pub fn admin_folders_of(id: EnvironmentId, common_dir: &Path) -> Vec<PathBuf> {
     let reason = lock_reason(id);
-    let Ok(entries) = fs::read_dir(common_dir.join("worktrees")) else { return Vec::new() };
-    let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    folders.filter(|folder| read_line(&folder.join("locked")).is_ok_and(|text| text == reason)).collect()
+    let folders = admin_folders(common_dir).into_iter();
+    folders.filter(|folder| read_lock(folder).is_some_and(|text| text == reason)).collect()
 }
 
 fn read_line(path: &Path) -> io::Result<String> {

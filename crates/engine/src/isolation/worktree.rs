@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use hedgerow_core::checkpoint::{Marked, NewCheckpoint, Rewind, Rewinding};
 use hedgerow_core::environment::{ProviderKind, Trash};
 use hedgerow_core::provider::{
     Advance, BranchUse, Condition, Found, Head, Intent, Note, Plan, Presence, Progress, Provider, ProviderError, Wish,
 };
-use hedgerow_core::{BranchName, Codebase, CommitSha, Environment, EnvironmentId, Lease};
+use hedgerow_core::saved::{Account, Saved};
+use hedgerow_core::{BranchName, Codebase, CommitSha, Environment, EnvironmentId, Lease, SavedId};
 
 use super::base::Base;
 use super::fill::{Checkout, Fill};
+use super::ownership::common_dir;
 use crate::explain::Trouble;
 use crate::git::hazards::Accepted;
 use crate::git::{Git, Repo, Version};
@@ -61,17 +64,6 @@ impl WorktreeProvider {
     /// The remote a person chose, for the codebase or for all.
     pub(super) fn configured_remote<'a>(&'a self, codebase: &'a Codebase) -> Option<&'a str> {
         codebase.remote_name.as_deref().or(self.remote.as_deref())
-    }
-
-    fn common_dir(codebase: &Codebase) -> PathBuf {
-        let dot_git = codebase.path.join(".git");
-        if dot_git.is_dir() {
-            return dot_git;
-        }
-        // A submodule's checkout has a file there; a bare repository is its own git folder.
-        let pointed = std::fs::read_to_string(&dot_git).ok();
-        let target = pointed.as_deref().and_then(|text| text.trim_end().strip_prefix("gitdir: "));
-        target.map_or_else(|| codebase.path.clone(), |target| codebase.path.join(target))
     }
 }
 
@@ -124,7 +116,7 @@ impl Provider for WorktreeProvider {
     }
 
     fn presence(&self, codebase: &Codebase, environment: &Environment) -> Presence {
-        self.check(&Self::common_dir(codebase), environment)
+        self.check(&common_dir(codebase), environment)
     }
 
     async fn inspect(&self, codebase: &Codebase, environments: &[Environment]) -> Vec<Condition> {
@@ -198,5 +190,90 @@ impl Provider for WorktreeProvider {
         trash: &Trash,
     ) -> Result<(), ProviderError> {
         Ok(self.move_back(codebase, environment, trash).await?)
+    }
+
+    async fn save(
+        &self,
+        _: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        saved: SavedId,
+        into: &Path,
+    ) -> Result<Saved, ProviderError> {
+        Ok(self.save_trashed(codebase, environment, saved, into).await?)
+    }
+
+    async fn purge(
+        &self,
+        _: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        remains: &Path,
+    ) -> Result<(), ProviderError> {
+        Ok(self.delete_trashed(codebase, environment, remains).await?)
+    }
+
+    async fn verify(&self, codebase: &Codebase, from: &Path) -> Result<Account, ProviderError> {
+        Ok(self.account_of(codebase, from).await?)
+    }
+
+    async fn rebuild(&self, intent: &Intent, from: &Path, progress: &dyn Progress) -> Result<Vec<Note>, ProviderError> {
+        Ok(self.make_from(intent, from, progress).await?)
+    }
+
+    async fn release(&self, codebase: &Codebase, saved: SavedId) -> Result<(), ProviderError> {
+        Ok(self.unpin(codebase, saved).await?)
+    }
+
+    async fn diff_of_saved(
+        &self,
+        codebase: &Codebase,
+        environment: &Environment,
+        from: &Path,
+        stat: bool,
+    ) -> Result<Vec<u8>, ProviderError> {
+        Ok(self.diff_saved(codebase, environment, from, stat).await?)
+    }
+
+    async fn checkpoints(&self, codebase: &Codebase, id: EnvironmentId) -> Result<Vec<Marked>, ProviderError> {
+        Ok(self.git.open(codebase).await?.checkpoints(id).await?)
+    }
+
+    async fn checkpoint(
+        &self,
+        _: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        new: &NewCheckpoint,
+    ) -> Result<Option<CommitSha>, ProviderError> {
+        Ok(self.save(codebase, environment, new).await?)
+    }
+
+    async fn rewind(
+        &self,
+        _: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        rewind: &Rewind,
+    ) -> Result<Rewinding, ProviderError> {
+        Ok(self.go_back(codebase, environment, rewind).await?)
+    }
+
+    async fn forget_checkpoints(
+        &self,
+        codebase: &Codebase,
+        id: EnvironmentId,
+        numbers: Option<&[u64]>,
+    ) -> Result<(), ProviderError> {
+        Ok(self.git.open(codebase).await?.forget_checkpoints(id, numbers).await?)
+    }
+
+    async fn move_checkpoints(
+        &self,
+        codebase: &Codebase,
+        from: EnvironmentId,
+        to: EnvironmentId,
+    ) -> Result<(), ProviderError> {
+        Ok(self.git.open(codebase).await?.move_checkpoints(from, to).await?)
     }
 }

@@ -86,9 +86,10 @@ impl Ledger {
         self.commit(self.whole.applied?)
     }
 
-    /// Whether every single patch of the work was applied.
-    pub(super) fn has_each(&self) -> bool {
-        self.has_each
+    /// The commit that applied the last of the work's single patches, if every one of them was.
+    pub(super) fn last_of_each(&self) -> Option<&CommitSha> {
+        let last = self.each.iter().filter_map(|part| part.applied).max();
+        self.commit(last.filter(|_| self.has_each)?)
     }
 
     /// The commit that took the work, or a part of it, out for good.

@@ -15,6 +15,7 @@ use crate::explain::Trouble;
 use crate::failure::{Failure, Outcome};
 use crate::isolation::Base;
 use crate::journal::{Busy, CREATING};
+use crate::steps;
 use crate::store::{Inserted, NewEvent};
 
 /// Between two looks at what a neighbour is doing.
@@ -26,6 +27,7 @@ impl Engine {
     pub(super) async fn bring_back(&self, asked: &mut Asked<'_>) -> Outcome<Option<Environment>> {
         let trashed = self.store.trashed(asked.request.codebase.id).await?;
         let Some(last) = trashed.into_iter().find(|old| asked.works.iter().any(|named| old.holds(&named.work))) else {
+            self.mention_saved(asked).await?;
             return Ok(None);
         };
         let because = last.trash.as_ref().map(|trash| trash.because);
@@ -42,6 +44,14 @@ impl Engine {
         asked.notes.extend(restored.notes);
         asked.as_of = restored.as_of;
         Ok(Some(restored.environment))
+    }
+
+    /// An earlier environment of this work is only left in the vault.
+    async fn mention_saved(&self, asked: &mut Asked<'_>) -> Outcome<()> {
+        let saved = self.store.saved_by_work(asked.request.codebase.id, &asked.request.work).await?;
+        let note = saved.map(|old| Note::InTrash { name: old.name().to_owned() });
+        asked.notes.extend(note.filter(|note| !asked.notes.contains(note)));
+        Ok(())
     }
 
     /// Brings it back, unless a neighbour does so or the trash does not hold it any more.
@@ -94,6 +104,7 @@ impl Engine {
             return Ok(adopted.map(|environment| (environment, Resolution::Adopted)));
         }
         let Some((environment, _busy)) = self.claim(asked, &plan).await? else { return Ok(None) };
+        steps::reached("creation written down");
         let intent = Intent {
             id: environment.id,
             generation: environment.generation,
@@ -105,7 +116,7 @@ impl Engine {
         let made = match self.provider.create(&intent, progress).await {
             Ok(notes) => notes,
             Err(error) => {
-                self.undo(&environment, &intent, &asked.request.by, &error.to_string()).await?;
+                self.take_back_failed(&environment, &intent, &asked.request.by, &error.to_string()).await?;
                 return Err(failed(&plan.branch, error.into()));
             }
         };
@@ -113,6 +124,7 @@ impl Engine {
         let event = NewEvent::new(self.clock.now(), &asked.request.by, "environment-created")
             .shas(None, Some(plan.start.commit().clone()));
         self.store.save(&active, (State::Creating, active.generation), &event).await?;
+        steps::reached("row active");
         asked.notes.extend(plan.notes);
         asked.notes.extend(made);
         Ok(Some((active, Resolution::Created)))
@@ -120,23 +132,30 @@ impl Engine {
 
     /// Makes the base, the first time. One that held environments and is not there is a disk that is away: making it anew
     /// would hide that, and all of them would look deleted.
-    async fn require_base(&self) -> Outcome<()> {
+    pub(crate) async fn require_base(&self) -> Outcome<()> {
         let base = Base::new(&self.settings.worktrees);
         if base.is_there() {
             return Ok(());
         }
         let mut known = self.store.live_everywhere().await?;
-        known.extend(self.trash(None).await?);
-        let is_lost = |known: &Environment| known.node == self.settings.node && base.holds(&known.path);
-        if !known.iter().any(is_lost) {
+        known.extend(self.store.trashed_everywhere().await?);
+        let was_there = |known: &Environment| {
+            base.holds(&known.path) || known.trash.as_ref().is_some_and(|trash| base.holds(&trash.path))
+        };
+        if !known.iter().any(|known| known.node == self.settings.node && was_there(known)) {
             return Ok(base.prepare().map_err(Trouble::folder(base.path()))?);
         }
-        let error = UserError::new(Kind::Failed, "the folder that holds the environments is not there");
-        Err(error.hint(format!("mount the disk of {}, then try again", base.path().display())).into())
+        Err(Trouble::BaseAway { path: base.path().to_owned() }.into())
     }
 
     /// Takes a failed creation back. If even that fails, the row stays an intent: whoever settles next tries again.
-    async fn undo(&self, environment: &Environment, intent: &Intent, by: &Actor, why: &str) -> Outcome<()> {
+    pub(crate) async fn take_back_failed(
+        &self,
+        environment: &Environment,
+        intent: &Intent,
+        by: &Actor,
+        why: &str,
+    ) -> Outcome<()> {
         if let Err(error) = self.provider.undo(intent).await {
             tracing::warn!(environment = %environment.id, %error, "a failed creation could not be taken back yet");
             return Ok(());

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::Asked;
 use crate::engine::{Engine, Sweep, SweptOutcome};
 use crate::failure::Outcome;
+use crate::verdicts::Verdicts;
 
 /// One look for room per codebase at a time. Every environment is looked at for it, so those who asked before a look
 /// began are served by its answer: a hundred refusals cost little more than one.
@@ -89,10 +90,11 @@ impl Engine {
     async fn limit_reached(&self, codebase: &Codebase) -> Outcome<UserError> {
         let environments = self.store.live(codebase.id).await?;
         let conditions = self.provider.inspect(codebase, &environments).await;
+        let mut verdicts = Verdicts::new(self, codebase);
         let mut usages = Vec::with_capacity(environments.len());
         for (environment, condition) in environments.iter().zip(&conditions) {
             let mut usage = self.usage(environment).await?;
-            usage.verdict = Some(self.verdict(codebase, environment, condition).await);
+            usage.verdict = Some(verdicts.of(environment, condition).await);
             usages.push(usage);
         }
         let policy = Policy { stale_after_days: self.settings.stale_after_days };

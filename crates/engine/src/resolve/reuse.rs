@@ -67,11 +67,11 @@ impl Engine {
         };
         let Some(environment) = found else { return Ok(None) };
         let Some(environment) = self.settled(environment, progress).await? else { return Ok(None) };
-        match environment.state {
-            state if state.is_usable() => {}
-            State::Unreachable => return self.returned(asked, environment).await,
+        let environment = match environment.state {
+            state if state.is_usable() => environment,
+            State::Unreachable => self.returned(asked, &environment).await?,
             state => return Err(unusable(&environment, state)),
-        }
+        };
         match self.lost(asked, &environment).await? {
             None => {}
             Some(gone) if gone.state == State::Destroyed => {
@@ -115,36 +115,30 @@ impl Engine {
     /// `None` when the environment is on disk and ours. If not, it is marked as what it is, with the reason, and
     /// returned so.
     async fn lost(&self, asked: &Asked<'_>, environment: &Environment) -> Outcome<Option<Environment>> {
-        let (why, state) = match self.provider.presence(&asked.request.codebase, environment) {
-            Presence::Here => return Ok(None),
+        let presence = self.provider.presence(&asked.request.codebase, environment);
+        match presence {
+            Presence::Here => Ok(None),
             Presence::Missing => {
                 let held = self.lease(environment).await?;
                 let forgotten =
                     self.forget_gone(&held, &asked.request.codebase, environment, &Actor::automation()).await;
                 self.release(held).await?;
                 forgotten?;
-                ("its folder is gone".to_owned(), State::Destroyed)
+                let last_error = Some("its folder is gone".to_owned());
+                Ok(Some(Environment { state: State::Destroyed, last_error, ..environment.clone() }))
             }
-            Presence::Unreachable(why) => (why, State::Unreachable),
-            Presence::Foreign(why) => (why, State::Broken),
-        };
-        let lost = Environment { state, last_error: Some(why.clone()), ..environment.clone() };
-        if state != State::Destroyed {
-            let event = NewEvent::new(self.clock.now(), &Actor::automation(), "environment-lost").detail(why);
-            self.store.save(&lost, (environment.state, environment.generation), &event).await?;
+            Presence::Unreachable(_) | Presence::Foreign(_) => self.turn(environment, &presence).await,
         }
-        Ok(Some(lost))
     }
 
     /// Its disk was away; perhaps it is back.
-    async fn returned(&self, asked: &Asked<'_>, environment: Environment) -> Outcome<Option<Environment>> {
-        if self.provider.presence(&asked.request.codebase, &environment) != Presence::Here {
-            return Err(unusable(&environment, State::Unreachable));
+    async fn returned(&self, asked: &Asked<'_>, environment: &Environment) -> Outcome<Environment> {
+        let presence = self.provider.presence(&asked.request.codebase, environment);
+        match self.turn(environment, &presence).await? {
+            Some(now) if now.state.is_usable() => Ok(now),
+            Some(now) => Err(unusable(&now, now.state)),
+            None => Err(unusable(environment, environment.state)),
         }
-        let back = Environment { state: State::Active, last_error: None, ..environment };
-        let event = NewEvent::new(self.clock.now(), &Actor::automation(), "environment-returned");
-        self.store.save(&back, (State::Unreachable, back.generation), &event).await?;
-        Ok(Some(back))
     }
 
     /// The environment is found under all names of this request from now on.

@@ -254,6 +254,16 @@ impl Store {
         live_by_branch(&mut *self.pool.acquire().await?, codebase, branch).await
     }
 
+    /// The newest environment of a work that is gone and has a saved state.
+    pub async fn saved_by_work(&self, codebase: CodebaseId, work: &Work) -> Result<Option<Environment>, StoreError> {
+        const SELECT: &str = select!(
+            "state = 'destroyed' AND id IN (SELECT environment_id FROM saved_states WHERE expired_at IS NULL) AND id IN \
+             (SELECT environment_id FROM environment_works WHERE codebase_id = $1 AND kind = $2 AND work_id = $3) \
+             ORDER BY created_at DESC, id DESC"
+        );
+        first(&mut *self.pool.acquire().await?, SELECT, &[&codebase.to_string(), work.kind(), &work.id()]).await
+    }
+
     /// The live environments of a codebase, oldest first.
     pub async fn live(&self, codebase: CodebaseId) -> Result<Vec<Environment>, StoreError> {
         const SELECT: &str = select!("codebase_id = $1 AND ", live!(), " ORDER BY created_at, id");
@@ -271,10 +281,30 @@ impl Store {
         read(&mut *self.pool.acquire().await?, SELECT, &[&codebase.to_string()]).await
     }
 
+    /// What is in the trash of all codebases, forgotten ones too, newest first.
+    pub async fn trashed_everywhere(&self) -> Result<Vec<Environment>, StoreError> {
+        const SELECT: &str = select!("state = 'trashed' ORDER BY trashed_at DESC, id DESC");
+        read(&mut *self.pool.acquire().await?, SELECT, &[]).await
+    }
+
     /// The environments of one machine in one state, oldest first.
     pub async fn in_state(&self, node: &str, state: State) -> Result<Vec<Environment>, StoreError> {
         const SELECT: &str = select!("node = $1 AND state = $2 ORDER BY created_at, id");
         read(&mut *self.pool.acquire().await?, SELECT, &[node, state.as_str()]).await
+    }
+
+    /// The live environments of one machine, oldest first.
+    pub async fn live_on(&self, node: &str) -> Result<Vec<Environment>, StoreError> {
+        const SELECT: &str = select!("node = $1 AND ", live!(), " ORDER BY created_at, id");
+        read(&mut *self.pool.acquire().await?, SELECT, &[node]).await
+    }
+
+    /// The environments of one machine that the next command looks at again, oldest first: unfinished ones, and those
+    /// whose disk was away.
+    pub async fn unsettled(&self, node: &str) -> Result<Vec<Environment>, StoreError> {
+        const SELECT: &str =
+            select!("node = $1 AND state IN ('creating', 'removing', 'unreachable') ORDER BY created_at, id");
+        read(&mut *self.pool.acquire().await?, SELECT, &[node]).await
     }
 
     pub async fn count_live(&self, codebase: CodebaseId) -> Result<u64, StoreError> {

@@ -18,6 +18,8 @@ pub enum Scope {
     Live,
     /// In the trash, where a work or branch may be more than once: the newest counts.
     Trashed,
+    /// Deleted, with a saved state in the vault: the newest counts.
+    Saved,
 }
 
 /// The lookups of one scope, in order. `$1` is the codebase, `$2` the name.
@@ -47,6 +49,11 @@ macro_rules! lookups {
 static LIVE: Lookups = lookups!(live!(), "path = $2", " ORDER BY created_at, id");
 static TRASHED: Lookups =
     lookups!("state = 'trashed'", "(path = $2 OR trash_path = $2)", " ORDER BY trashed_at DESC, id DESC");
+static SAVED: Lookups = lookups!(
+    "state = 'destroyed' AND id IN (SELECT environment_id FROM saved_states WHERE expired_at IS NULL)",
+    "path = $2",
+    " ORDER BY (SELECT max(made_at) FROM saved_states WHERE environment_id = environments.id) DESC, id DESC"
+);
 
 impl Store {
     /// `Ambiguous` when the name is the beginning of more than one id.
@@ -59,6 +66,7 @@ impl Store {
         let lookups = match scope {
             Scope::Live => &LIVE,
             Scope::Trashed => &TRASHED,
+            Scope::Saved => &SAVED,
         };
         let codebase = codebase.to_string();
         // A folder completed by a shell ends in a slash; stored paths do not.

@@ -73,6 +73,15 @@ impl Store {
         Ok(())
     }
 
+    /// Every lease that runs now, and who holds it.
+    pub async fn leases(&self, now: Timestamp) -> Result<Vec<(EnvironmentId, String)>, StoreError> {
+        let rows = sqlx::query("SELECT id, lease_owner FROM environments WHERE lease_until > $1 ORDER BY id")
+            .bind(now.as_millis())
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| Ok((Row(row).parsed("id")?, Row(row).text("lease_owner")?))).collect()
+    }
+
     /// Who holds the environment now.
     pub async fn lease_holder(&self, id: EnvironmentId, now: Timestamp) -> Result<Option<String>, StoreError> {
         let row = sqlx::query("SELECT lease_owner FROM environments WHERE id = $1 AND lease_until > $2")

@@ -4,6 +4,8 @@
 //! to its type, and its queries. What must hold under any number of processes (one environment per work, branch
 //! and path; never more than the limit) is held by unique indexes and by the lock of the codebase's row, not by care.
 
+mod checkpoints;
+mod chores;
 mod claim;
 mod codebases;
 mod conversations;
@@ -11,21 +13,25 @@ mod environments;
 mod error;
 mod events;
 mod find;
+mod kept;
 mod leases;
 mod open;
 mod ports;
 mod row;
 mod save;
+mod saved;
 mod works;
 
 use sqlx::AnyPool;
 
+pub use chores::Chore;
 pub use claim::Inserted;
 pub use conversations::Conversation;
 pub use error::{StoreError, Taken};
 pub use events::{Event, NewEvent};
 pub use find::Scope;
 pub use open::Database;
+pub use save::Change;
 
 /// The open database. Cheap to clone; all clones share a few connections.
 #[derive(Debug, Clone)]

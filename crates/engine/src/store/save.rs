@@ -1,6 +1,7 @@
 //! Saving a changed environment, if it still is what the caller thinks it is.
 
 use hedgerow_core::{Environment, State};
+use sqlx::AnyConnection;
 
 use super::environments::{self, bind_changing};
 use super::error::StoreError;
@@ -20,35 +21,68 @@ impl Store {
         expected: (State, u64),
         event: &NewEvent,
     ) -> Result<(), StoreError> {
-        let (state, generation) = expected;
-        let returns = environment.state.is_live() && !state.is_live();
         let mut tx = self.pool.begin().await?;
-        codebases::lock(&mut tx, environment.codebase, !returns).await?;
-        if returns {
-            // While it is not live its block is nobody's, so it cannot stand in its own way.
-            ports::lock(&mut tx, &environment.node).await?;
-            let port = ports::choose(&mut tx, &environment.node, environment.port).await?;
-            sqlx::query("UPDATE environments SET port = $2 WHERE id = $1 AND state = $3")
-                .bind(environment.id.to_string())
-                .bind(port.map(i64::from))
-                .bind(state.as_str())
-                .execute(&mut *tx)
-                .await?;
+        if !write(&mut tx, environment, expected, event).await? {
+            return Err(StoreError::Stale);
         }
-        let query = bind_changing(sqlx::query(environments::UPDATE), environment)?;
-        let written = query
-            .bind(environment.last_activity_at.as_millis())
+        Ok(tx.commit().await?)
+    }
+
+    /// The same for several in one step, which costs little more than one. Those that are not as expected any more are left
+    /// out; which were written is the answer, in their order.
+    pub async fn save_each(&self, changes: &[Change]) -> Result<Vec<bool>, StoreError> {
+        let mut tx = self.pool.begin().await?;
+        let mut written = Vec::with_capacity(changes.len());
+        for change in changes {
+            written.push(write(&mut tx, &change.environment, change.expected, &change.event).await?);
+        }
+        tx.commit().await?;
+        Ok(written)
+    }
+}
+
+/// A changed environment, what it is expected to be still, and what is said about it.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub environment: Environment,
+    pub expected: (State, u64),
+    pub event: NewEvent,
+}
+
+/// Writes one. `false`, and nothing is written, when it is not as expected.
+pub(super) async fn write(
+    tx: &mut AnyConnection,
+    environment: &Environment,
+    (state, generation): (State, u64),
+    event: &NewEvent,
+) -> Result<bool, StoreError> {
+    let returns = environment.state.is_live() && !state.is_live();
+    codebases::lock(tx, environment.codebase, !returns).await?;
+    if returns {
+        // While it is not live its block is nobody's, so it cannot stand in its own way.
+        ports::lock(tx, &environment.node).await?;
+        let port = ports::choose(tx, &environment.node, environment.port).await?;
+        sqlx::query("UPDATE environments SET port = $2 WHERE id = $1 AND state = $3 AND generation = $4")
             .bind(environment.id.to_string())
+            .bind(port.map(i64::from))
             .bind(state.as_str())
             .bind(stored(generation)?)
             .execute(&mut *tx)
             .await?;
-        if written.rows_affected() != 1 {
-            return Err(StoreError::Stale);
-        }
-        works::set_live(&mut tx, environment).await?;
-        works::write_keywords(&mut tx, environment).await?;
-        event.clone().of(environment.codebase, environment.id).write(&mut tx).await?;
-        Ok(tx.commit().await?)
     }
+    let query = bind_changing(sqlx::query(environments::UPDATE), environment)?;
+    let written = query
+        .bind(environment.last_activity_at.as_millis())
+        .bind(environment.id.to_string())
+        .bind(state.as_str())
+        .bind(stored(generation)?)
+        .execute(&mut *tx)
+        .await?;
+    if written.rows_affected() != 1 {
+        return Ok(false);
+    }
+    works::set_live(tx, environment).await?;
+    works::write_keywords(tx, environment).await?;
+    event.clone().of(environment.codebase, environment.id).write(tx).await?;
+    Ok(true)
 }

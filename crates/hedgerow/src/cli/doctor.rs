@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::Args;
 use hedgerow_engine::engine::{Finding, Level};
 use hedgerow_engine::{Failure, Outcome};
 
@@ -9,25 +10,41 @@ use super::context::Context;
 use crate::output::{Cell, GREEN, Output, RED, Table, YELLOW};
 use crate::words;
 
-pub(super) async fn run(context: &Context<'_>) -> Outcome<ExitCode> {
-    report(&context.engine.doctor().await?, context.out)
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hedgerow doctor          look, change nothing
+  hedgerow doctor --fix    put right what can be without you, and say what is left
+
+Nothing that anybody made is deleted or moved by --fix.
+
+Exit status: 0 no problem (warnings do not count), 1 a problem is left.")]
+pub(super) struct Arguments {
+    /// Put right what needs no person, then look again
+    #[arg(long)]
+    fix: bool,
+}
+
+pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome<ExitCode> {
+    let findings = if arguments.fix { context.engine.fix().await? } else { context.engine.doctor().await? };
+    report(&findings, context.out)
 }
 
 pub(super) fn cannot_start(failure: &Failure, out: &Output) -> Outcome<ExitCode> {
     let (detail, hints) = words::failure(failure);
-    let hint = (!hints.is_empty()).then(|| hints.join("; "));
-    let detail = detail.replace('\n', " ");
-    report(&[Finding { what: "start".to_owned(), level: Level::Problem, detail, hint }], out)
+    let mut finding = Finding::problem("start", detail.replace('\n', " "), hints.join("; "));
+    finding.hint = finding.hint.filter(|hint| !hint.is_empty());
+    report(&[finding], out)
 }
 
-/// Fails when there is a problem; warnings are only said.
+/// Fails when there is a problem that is not put right; warnings are only said.
 fn report(findings: &[Finding], out: &Output) -> Outcome<ExitCode> {
     if out.is_json() {
         out.json(&findings)?;
     } else {
         tell(findings, out);
     }
-    let has_problem = findings.iter().any(|finding| finding.level == Level::Problem);
+    let has_problem = findings.iter().any(|finding| finding.level == Level::Problem && !finding.fixed);
     Ok(if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -35,6 +52,7 @@ fn tell(findings: &[Finding], out: &Output) {
     let mut table = Table::default();
     for finding in findings {
         let mark = match finding.level {
+            _ if finding.fixed => Cell::new("fixed", GREEN),
             Level::Fine => Cell::new("ok", GREEN),
             Level::Warning => Cell::new("warning", YELLOW),
             Level::Problem => Cell::new("problem", RED),

@@ -10,6 +10,7 @@ mod parse;
 mod shell_init;
 mod signals;
 mod usage;
+mod vault;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -74,8 +75,11 @@ enum Verb {
     /// Make, use and remove environments: one isolated worktree for each piece of work
     #[command(subcommand)]
     Env(env::Verb),
+    /// What is kept of environments whose files are gone
+    #[command(subcommand)]
+    Vault(vault::Verb),
     /// Check this machine: git, the database, the folders, what was left half done
-    Doctor,
+    Doctor(doctor::Arguments),
     /// Show the settings in effect
     Config(config::Arguments),
     /// Print a completion script for a shell
@@ -110,18 +114,20 @@ fn act(arguments: &Arguments, out: &Output) -> Outcome<ExitCode> {
         Some(Verb::Completions(wanted)) => Ok(completions::run(wanted, out)),
         Some(Verb::ShellInit(wanted)) => Ok(shell_init::run(wanted, out)),
         Some(Verb::Config(wanted)) => config::run(wanted, out, &around, global.home.as_deref()),
-        Some(Verb::Doctor) => serve(Served::Doctor, global, out, &around),
+        Some(Verb::Doctor(wanted)) => serve(Served::Doctor(wanted), global, out, &around),
         Some(Verb::Codebase(verb)) => serve(Served::Codebase(verb), global, out, &around),
         Some(Verb::Env(verb)) => serve(Served::Env(verb), global, out, &around),
+        Some(Verb::Vault(verb)) => serve(Served::Vault(verb), global, out, &around),
     }
 }
 
 /// The verbs that need the engine.
 #[derive(Clone, Copy)]
 enum Served<'a> {
-    Doctor,
+    Doctor(&'a doctor::Arguments),
     Codebase(&'a codebase::Verb),
     Env(&'a env::Verb),
+    Vault(&'a vault::Verb),
 }
 
 fn serve(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
@@ -133,9 +139,10 @@ fn serve(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings)
 }
 
 /// Ctrl-C drops the command where it stands: the engine's journal knows what is half done and the next command
-/// settles it. A program started by `env exec` gets the signal itself and decides.
+/// settles it. Some verbs mind signals themselves: a program started by `env exec` gets them and decides, and being
+/// stopped is how `env cleanup --watch` ends.
 async fn until_stopped(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
-    if matches!(verb, Served::Env(env::Verb::Exec(_))) {
+    if matches!(verb, Served::Env(verb) if verb.minds_signals()) {
         return with_engine(verb, global, out, around).await;
     }
     let mut signals = Signals::listen()?;
@@ -155,14 +162,15 @@ async fn with_engine(verb: Served<'_>, global: &Global, out: &Output, around: &S
     let opened = Engine::open(settings, Arc::new(SystemClock)).await;
     let engine = match (verb, &opened) {
         // It has something to say above all when the engine does not open.
-        (Served::Doctor, Err(failure)) => return doctor::cannot_start(failure, out),
+        (Served::Doctor(_), Err(failure)) => return doctor::cannot_start(failure, out),
         _ => opened?,
     };
     let context = Context::new(engine.clone(), out, around, global.codebase.as_deref());
     let outcome = match verb {
-        Served::Doctor => doctor::run(&context).await,
+        Served::Doctor(wanted) => doctor::run(wanted, &context).await,
         Served::Codebase(verb) => codebase::run(verb, &context).await,
         Served::Env(verb) => env::run(verb, &context).await,
+        Served::Vault(verb) => vault::run(verb, &context).await,
     };
     engine.close().await;
     outcome

@@ -7,6 +7,9 @@ use super::*;
 
 const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 
+/// `env cleanup` without anything else.
+const CLEANUP: &str = "Env(Cleanup(Arguments { what: None, dry_run: false, all: false, due: false, watch: false }))";
+
 fn parse(line: &[&str]) -> Result<Arguments, clap::Error> {
     Arguments::try_parse_from(["hedgerow"].iter().chain(line))
 }
@@ -57,22 +60,35 @@ fn every_verb_is_understood() {
         (&["codebase", "trust", "shop"], r#"Codebase(Trust { name: "shop" })"#),
         (&["env", "list", "--all", "--full"], "Env(List(Arguments { all: true, full: true, names: false }))"),
         (&["env", "list", "--names"], "Env(List(Arguments { all: false, full: false, names: true }))"),
-        (&["env", "show"], "Env(Show(Arguments { name: None, full: false }))"),
-        (&["env", "show", "x", "--full"], r#"Env(Show(Arguments { name: Some("x"), full: true }))"#),
+        (&["env", "show"], "Env(Show(Arguments { name: None, full: false, diff: false }))"),
+        (&["env", "show", "x", "--full"], r#"Env(Show(Arguments { name: Some("x"), full: true, diff: false }))"#),
+        (&["env", "show", "x", "--diff"], r#"Env(Show(Arguments { name: Some("x"), full: false, diff: true }))"#),
         (&["env", "path", "x"], r#"Env(Path(Arguments { name: Some("x") }))"#),
         (&["env", "adopt", "../x"], r#"Env(Adopt(Arguments { worktree: "../x" }))"#),
         (&["env", "remove"], "Env(Remove(Arguments { name: None, force: false }))"),
         (&["env", "remove", "x", "--force"], r#"Env(Remove(Arguments { name: Some("x"), force: true }))"#),
         (&["env", "restore", "x"], r#"Env(Restore(Arguments { name: "x" }))"#),
+        (&["env", "checkpoint"], "Env(Checkpoint(Arguments { name: None, label: None }))"),
+        (&["env", "checkpoints", "x"], r#"Env(Checkpoints(ListArguments { name: Some("x") }))"#),
+        (&["env", "undo", "--to", "3"], "Env(Undo(Arguments { name: None, to: Some(3) }))"),
+        (&["env", "purge", "x"], r#"Env(Purge(Arguments { name: "x" }))"#),
+        (&["vault", "verify", "--all"], "Vault(Verify(Arguments { all: true }))"),
         (&["env", "keep", "x"], r#"Env(Keep(Arguments { name: Some("x") }))"#),
         (&["env", "unkeep", "x"], r#"Env(Unkeep(Arguments { name: Some("x") }))"#),
-        (&["env", "cleanup", "merged"], "Env(Cleanup(Arguments { what: Merged, dry_run: false }))"),
-        (&["env", "cleanup", "stale", "--dry-run"], "Env(Cleanup(Arguments { what: Stale, dry_run: true }))"),
-        (&["env", "cleanup", "orphans"], "Env(Cleanup(Arguments { what: Orphans, dry_run: false }))"),
+        (&["env", "cleanup"], CLEANUP),
+        (&["env", "cleanup", "orphans"], &CLEANUP.replace("None", "Some(Orphans)")),
+        (
+            &["env", "cleanup", "merged", "--dry-run"],
+            &CLEANUP.replace("None, dry_run: false", "Some(Merged), dry_run: true"),
+        ),
+        (&["env", "cleanup", "--all"], &CLEANUP.replace("all: false", "all: true")),
+        (&["env", "cleanup", "--due"], &CLEANUP.replace("due: false", "due: true")),
+        (&["env", "cleanup", "--watch"], &CLEANUP.replace("watch: false", "watch: true")),
         (&["env", "orphans"], "Env(Orphans)"),
         (&["env", "trash", "--all"], "Env(Trash(Arguments { all: true }))"),
         (&["env", "diff", "x", "--stat"], r#"Env(Diff(Arguments { name: Some("x"), stat: true }))"#),
-        (&["doctor"], "Doctor"),
+        (&["doctor"], "Doctor(Arguments { fix: false })"),
+        (&["doctor", "--fix"], "Doctor(Arguments { fix: true })"),
         (&["config"], "Config(Arguments { verb: None })"),
         (&["config", "show"], "Config(Arguments { verb: Some(Show) })"),
         (&["config", "path"], "Config(Arguments { verb: Some(Path) })"),
@@ -166,7 +182,11 @@ fn what_cannot_be_meant_is_refused() {
         &["env", "create", "task", "  "],
         &["env", "create", "thread", ""],
         &["env", "create", "workflow", "x"],
-        &["env", "cleanup"],
+        &["env", "cleanup", "old"],
+        &["env", "cleanup", "merged", "--all"],
+        &["env", "cleanup", "--all", "--due"],
+        &["env", "cleanup", "--watch", "--due"],
+        &["env", "cleanup", "--watch", "--dry-run"],
         &["env", "exec", "x"],
         &["env", "list", "--names", "--json"],
         &["env"],

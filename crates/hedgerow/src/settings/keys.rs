@@ -18,7 +18,12 @@ impl Key {
     }
 
     const fn number(name: &'static str, variable: &'static str, range: (u32, u32)) -> Self {
-        Self { name, variable: Some(variable), range: Some(range), is_secret: false }
+        Self { variable: Some(variable), ..Self::plain_number(name, range) }
+    }
+
+    /// A number that has no variable.
+    const fn plain_number(name: &'static str, range: (u32, u32)) -> Self {
+        Self { name, variable: None, range: Some(range), is_secret: false }
     }
 }
 
@@ -32,6 +37,10 @@ pub(super) const MAX_PER_CODEBASE: Key =
 pub(super) const BRANCH_PREFIX: Key = Key::text("worktrees.branch_prefix", None);
 pub(super) const PULL_REF: Key = Key::text("worktrees.pull_ref", None);
 pub(super) const STALE_AFTER_DAYS: Key = Key::number("cleanup.stale_after_days", "STALE_THRESHOLD_DAYS", (1, 36_500));
+pub(super) const CLEANUP_EVERY_HOURS: Key = Key::number("cleanup.every_hours", "CLEANUP_INTERVAL_HOURS", (0, 8760));
+pub(super) const TRASH_KEEP_DAYS: Key = Key::plain_number("trash.keep_days", (0, 36_500));
+pub(super) const VAULT_KEEP_DAYS: Key = Key::plain_number("vault.keep_days", (1, 36_500));
+pub(super) const LOW_SPACE_PERCENT: Key = Key::plain_number("trash.low_space_percent", (0, 90));
 pub(super) const REMOTE: Key = Key::text("remote", None);
 pub(super) const BASE_BRANCH: Key = Key::text("base_branch", None);
 pub(super) const ALLOWED_ROOT: Key = Key::text("allowed_root", Some("ALLOWED_ROOT_DIRECTORY"));
@@ -46,6 +55,10 @@ pub(super) const ALL: &[&Key] = &[
     &BRANCH_PREFIX,
     &PULL_REF,
     &STALE_AFTER_DAYS,
+    &CLEANUP_EVERY_HOURS,
+    &TRASH_KEEP_DAYS,
+    &LOW_SPACE_PERCENT,
+    &VAULT_KEEP_DAYS,
     &REMOTE,
     &BASE_BRANCH,
     &ALLOWED_ROOT,

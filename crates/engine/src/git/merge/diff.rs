@@ -32,7 +32,7 @@ impl Repo {
         shown(self.call().env("GIT_INDEX_FILE", &index), from, stat).await
     }
 
-    async fn copy_index(&self, to: &Path) -> GitResult<()> {
+    pub(in crate::git) async fn copy_index(&self, to: &Path) -> GitResult<()> {
         let out = self.call().args(["rev-parse", "--path-format=absolute", "--git-path", "index"]).read().await?;
         let index = Path::new(std::ffi::OsStr::from_bytes(lines(&out).next().unwrap_or_default()));
         match tokio::fs::copy(index, to).await {

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_core::{BranchName, CommitSha, EnvironmentId};
 
+use super::logs;
 use crate::explain::Trouble;
 use crate::git::Repo;
+use crate::steps;
 
 /// While one of these is there, git counts the branch as in use although HEAD is detached; in the trash they step
 /// aside under another name.
@@ -43,6 +45,7 @@ pub(super) async fn lead_to(repo: &Repo, admin: &Path, branch: &BranchName) -> R
         let own = fs::read_to_string(folder.join("head-name")).unwrap_or_default();
         if let Some(began) = began.filter(|_| own.starts_with("refs/heads/")) {
             begin(repo, branch, &began).await?;
+            steps::reached("branch for the operation made");
             write(&folder.join("head-name"), &branch.full_ref())?;
         }
     }
@@ -83,18 +86,26 @@ pub(in crate::isolation) fn branch_of(admin: &Path) -> Option<BranchName> {
     }
 }
 
-/// Names that git looks up in a worktree by itself when it collects what nobody needs; the rest it does not know.
-const KEPT_BY_GIT: [&str; 4] = ["HEAD", "index", "logs", "modules"];
+/// Names that are not looked into here: git finds those of the first three by itself when it collects what nobody needs,
+/// and of what logs name only the stranded commits count.
+const LEFT_OUT: [&str; 5] = ["HEAD", "index", "modules", "logs", logs::COPIES];
 
 /// Puts refs on what only files in the admin folder name: an autostash, the other side of a merge, the commits of a
-/// bisect. Without them `git gc` would delete these under a stopped operation in the trash.
-pub(in crate::isolation) async fn keep_objects(repo: &Repo, admin: &Path, id: EnvironmentId) -> Result<(), Trouble> {
+/// bisect, commits that were amended away. Without them `git gc` would delete these under an environment in the trash.
+/// A branch that is `going` keeps nothing.
+pub(in crate::isolation) async fn keep_objects(
+    repo: &Repo,
+    admin: &Path,
+    id: EnvironmentId,
+    going: Option<&BranchName>,
+) -> Result<(), Trouble> {
     let mut names = BTreeSet::new();
-    collect(admin, 0, &mut names);
-    Ok(repo.keep_objects(&kept(id), &names).await?)
+    named_in(admin, &LEFT_OUT, &mut names);
+    repo.keep_objects(&kept(id), &names).await?;
+    logs::keep_commits(repo, admin, &kept(id), going).await
 }
 
-pub(super) async fn let_go_of_objects(repo: &Repo, id: EnvironmentId) -> Result<(), Trouble> {
+pub(in crate::isolation) async fn let_go_of_objects(repo: &Repo, id: EnvironmentId) -> Result<(), Trouble> {
     Ok(repo.let_go_of_objects(&kept(id)).await?)
 }
 
@@ -104,27 +115,60 @@ fn kept(id: EnvironmentId) -> String {
 
 /// Operations keep their files two folders deep at most; refs of a worktree's own may be deeper.
 const MAX_DEPTH: usize = 8;
-/// What names objects is short; a patch or a message is not looked at.
-const MAX_BYTES: u64 = 1 << 20;
+/// No log is longer; a bound all the same.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Everything in a folder of git's own records that looks like the name of an object, but for these entries at its top.
+pub(in crate::isolation) fn named_in(folder: &Path, except: &[&str], names: &mut BTreeSet<String>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        if except.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
+        match entry.metadata() {
+            Ok(found) if found.is_dir() => collect(&entry.path(), 1, names),
+            Ok(found) if found.is_file() => named_in_file(&entry.path(), names),
+            _ => {}
+        }
+    }
+}
+
+/// The same for one file, such as the log of a branch.
+pub(in crate::isolation) fn named_in_file(file: &Path, names: &mut BTreeSet<String>) {
+    let text = fs::read(file).unwrap_or_default();
+    names.extend(full_names(&text));
+    if file.file_name().is_some_and(|name| STILL_TO_DO.iter().any(|todo| name == *todo)) {
+        names.extend(short_names(&text));
+    }
+}
 
 fn collect(folder: &Path, depth: usize, names: &mut BTreeSet<String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {
-        if depth == 0 && KEPT_BY_GIT.iter().any(|name| entry.file_name() == *name) {
-            continue;
-        }
         match entry.metadata() {
             Ok(found) if found.is_dir() && depth < MAX_DEPTH => collect(&entry.path(), depth + 1, names),
-            Ok(found) if found.is_file() && found.len() <= MAX_BYTES => {
-                let text = fs::read(entry.path()).unwrap_or_default();
-                let words = text.split(|byte| !byte.is_ascii_alphanumeric());
-                names.extend(
-                    words
-                        .filter_map(|word| CommitSha::parse(std::str::from_utf8(word).ok()?).ok())
-                        .map(|sha| sha.to_string()),
-                );
-            }
+            Ok(found) if found.is_file() && found.len() <= MAX_BYTES => named_in_file(&entry.path(), names),
             _ => {}
         }
     }
+}
+
+fn full_names(text: &[u8]) -> impl Iterator<Item = String> {
+    let words = text.split(|byte| !byte.is_ascii_alphanumeric());
+    let names = words.filter_map(|word| CommitSha::parse(std::str::from_utf8(word).ok()?).ok());
+    names.map(|name| name.to_string())
+}
+
+/// What a cherry-pick, a revert or a rebase has still to do. git may write these commits down by the beginnings of their
+/// names.
+const STILL_TO_DO: [&str; 2] = ["todo", "git-rebase-todo"];
+/// git's own least.
+const SHORTEST_NAME: usize = 4;
+
+/// Lines such as `pick 1234abc Subject` and `fixup -C 1234abc Subject`.
+fn short_names(text: &[u8]) -> impl Iterator<Item = String> {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"#"));
+    let words = lines.flat_map(|line| line.split(|byte| *byte == b' ').skip(1).take(2));
+    let names = words.filter(|word| word.len() >= SHORTEST_NAME && word.iter().all(u8::is_ascii_hexdigit));
+    names.map(|name| String::from_utf8_lossy(name).into_owned())
 }

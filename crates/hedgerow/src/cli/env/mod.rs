@@ -1,6 +1,7 @@
 //! `hedgerow env`: one file per verb.
 
 mod adopt;
+mod checkpoint;
 mod cleanup;
 pub(crate) mod create;
 mod diff;
@@ -9,10 +10,12 @@ mod keep;
 mod list;
 mod orphans;
 mod path;
+mod purge;
 mod remove;
 mod restore;
 mod show;
 mod trash;
+mod undo;
 
 use std::process::ExitCode;
 
@@ -43,20 +46,39 @@ pub(crate) enum Verb {
     Adopt(adopt::Arguments),
     /// Move an environment to the trash; refuses when work could be lost
     Remove(remove::Arguments),
-    /// Bring an environment back from the trash
+    /// Bring an environment back from the trash or, if it is purged, from what was saved of it
     Restore(restore::Arguments),
+    /// Save the state of an environment, to go back to later
+    Checkpoint(checkpoint::Arguments),
+    /// The states of an environment that `undo` can go back to
+    Checkpoints(checkpoint::ListArguments),
+    /// Take back what the last turn changed, or everything since a checkpoint
+    Undo(undo::Arguments),
     /// Pin an environment: automation leaves it alone
     Keep(keep::Arguments),
     /// Unpin an environment
     Unkeep(keep::Arguments),
-    /// Remove environments that are merged or stale, or leftovers of ours, with a report
+    /// Remove what is merged, stale, gone or left over, with a report; once, when due, or on a timer
     Cleanup(cleanup::Arguments),
     /// Every git worktree of the repository, those unknown to Hedgerow marked
     Orphans,
-    /// What is in the trash
+    /// Delete an environment from the trash now; what git could not bring back is saved first
+    Purge(purge::Arguments),
+    /// What is in the trash and in the vault
     Trash(trash::Arguments),
     /// What an environment changed since its base, committed or not, as a patch
     Diff(diff::Arguments),
+}
+
+impl Verb {
+    /// Whether it deals with signals itself.
+    pub(super) const fn minds_signals(&self) -> bool {
+        match self {
+            Self::Exec(_) => true,
+            Self::Cleanup(arguments) => arguments.watch,
+            _ => false,
+        }
+    }
 }
 
 pub(super) async fn run(verb: &Verb, context: &Context<'_>) -> Outcome<ExitCode> {
@@ -70,9 +92,13 @@ pub(super) async fn run(verb: &Verb, context: &Context<'_>) -> Outcome<ExitCode>
         Verb::Adopt(arguments) => adopt::run(arguments, context).await?,
         Verb::Remove(arguments) => remove::run(arguments, context).await?,
         Verb::Restore(arguments) => restore::run(arguments, context).await?,
+        Verb::Checkpoint(arguments) => checkpoint::run(arguments, context).await?,
+        Verb::Checkpoints(arguments) => checkpoint::list(arguments, context).await?,
+        Verb::Undo(arguments) => undo::run(arguments, context).await?,
         Verb::Keep(arguments) => keep::run(arguments, true, context).await?,
         Verb::Unkeep(arguments) => keep::run(arguments, false, context).await?,
         Verb::Orphans => orphans::run(context).await?,
+        Verb::Purge(arguments) => purge::run(arguments, context).await?,
         Verb::Trash(arguments) => trash::run(arguments, context).await?,
         Verb::Diff(arguments) => diff::run(arguments, context).await?,
     }

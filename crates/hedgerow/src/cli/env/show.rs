@@ -3,6 +3,7 @@
 use hedgerow_engine::Outcome;
 use hedgerow_engine::engine::Detail;
 use hedgerow_engine::view::View;
+use serde::Serialize;
 
 use super::super::context::Context;
 use crate::output::{Cell, RED, Table};
@@ -15,15 +16,27 @@ pub(crate) struct Arguments {
     /// Also whether it is merged, whether it conflicts with its base, and its size on disk; slower
     #[arg(long)]
     full: bool,
+    /// Also what it changed since its base, as a patch; of one in the trash or in the vault as well
+    #[arg(long)]
+    diff: bool,
 }
 
 pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome<()> {
     let codebase = context.codebase().await?;
-    let environment = context.environment(&codebase, arguments.name.as_deref()).await?;
-    let detail = if arguments.full { Detail::Full } else { Detail::Status };
+    let environment = match arguments.name.as_deref() {
+        Some(name) => context.engine.require_environment_ever(&codebase, name).await?,
+        None => context.environment(&codebase, None).await?,
+    };
+    let detail = match environment.state.is_live() {
+        true if arguments.full => Detail::Full,
+        true => Detail::Status,
+        false => Detail::Row,
+    };
     let view = context.engine.view(&environment, detail).await?;
+    let patch = if arguments.diff { Some(context.engine.diff(&environment, false).await?) } else { None };
     if context.out.is_json() {
-        return context.out.json(&view);
+        let patch = patch.map(|patch| String::from_utf8_lossy(&patch).into_owned());
+        return context.out.json(&ShownView { environment: view, patch });
     }
     let mut table = Table::default();
     place(&mut table, &view);
@@ -31,9 +44,27 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome
     if let Some(error) = &environment.last_error {
         table.field("Last error", Cell::new(error, RED));
     }
+    if let Some(trash) = &environment.trash {
+        table.field("In the trash", format!("{}, {}", words::moment(trash.at, context.now), trash.path.display()));
+    }
     story(&mut table, &view, context);
     context.out.table(&table);
+    if !environment.state.is_live() {
+        context.out.say(&format!("Bring it back: {}", words::restore_command(environment.name(), context.chosen)));
+    }
+    if let Some(patch) = patch {
+        context.out.patch(&patch);
+    }
     Ok(())
+}
+
+/// An environment as scripts see it, with what it changed when that was asked for.
+#[derive(Debug, Serialize)]
+struct ShownView {
+    #[serde(flatten)]
+    environment: View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
 }
 
 fn place(table: &mut Table, view: &View) {
