@@ -6,10 +6,12 @@
 
 pub mod cli;
 pub mod clock;
+pub mod crash;
 pub mod database;
 pub mod evil;
 pub mod git;
 pub mod repo;
+pub mod tokens;
 pub mod tree;
 pub mod world;
 
@@ -17,5 +19,6 @@ pub use cli::Cli;
 pub use clock::TestClock;
 pub use database::TestDatabase;
 pub use repo::TestRepo;
+pub use tokens::Tokens;
 pub use tree::Tree;
 pub use world::World;

@@ -45,6 +45,13 @@ impl Tree {
         self
     }
 
+    /// Without a folder and everything in it.
+    #[must_use]
+    pub fn without_below(mut self, name: &str) -> Self {
+        self.0.retain(|path, _| !path.starts_with(name));
+        self
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(Path::new(name))
     }

@@ -8,6 +8,7 @@ use hedgerow_core::platform::{ConversationKey, PlatformKind};
 use hedgerow_core::provider::NoProgress;
 use hedgerow_core::{BranchName, Codebase, CommitSha, Environment, Hints, Kind, Work};
 use hedgerow_engine::engine::{Asking, Request, Resolved};
+use hedgerow_engine::store::Database;
 use hedgerow_engine::{Clock as _, Engine, Failure, Settings};
 use tempfile::TempDir;
 
@@ -38,24 +39,7 @@ impl World {
     pub async fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::Builder::new().prefix("hedgerow-world-").tempdir().expect("a temporary folder");
         let database = TestDatabase::new().await;
-        let home = folder.path().join("home");
-        let mut settings = Settings {
-            worktrees: home.join("worktrees"),
-            home,
-            database: database.database(),
-            node: "here".to_owned(),
-            limit: 25,
-            stale_after_days: 14,
-            branch_prefix: String::new(),
-            pull_ref: "refs/pull/{number}/head".to_owned(),
-            remote: None,
-            base_branch: None,
-            allowed_root: None,
-            skill_registry: Some(folder.path().join("person/.claude/worktree-registry.json")),
-            skill_folder: Some(folder.path().join("person/tmp/worktrees")),
-            git: PathBuf::from("git"),
-            git_env: hermetic_env(),
-        };
+        let mut settings = settings_at(folder.path(), database.database());
         change(&mut settings);
         let clock = Arc::new(TestClock::default());
         let engine = Engine::open(settings.clone(), clock.clone()).await.expect("the engine opens");
@@ -187,6 +171,33 @@ impl World {
     /// When there is none.
     pub async fn row(&self, environment: &Environment) -> Environment {
         self.engine.store().environment(environment.id).await.expect("the store answers").expect("the row is there")
+    }
+}
+
+/// The settings of a world whose folder this is.
+pub(crate) fn settings_at(folder: &Path, database: Database) -> Settings {
+    let home = folder.join("home");
+    Settings {
+        worktrees: home.join("worktrees"),
+        home,
+        database,
+        node: "here".to_owned(),
+        limit: 25,
+        stale_after_days: 14,
+        cleanup_every_hours: 6,
+        trash_keep_days: 7,
+        vault_keep_days: 30,
+        // The disk of the machine that runs the tests is not part of them.
+        low_space_percent: 0,
+        branch_prefix: String::new(),
+        pull_ref: "refs/pull/{number}/head".to_owned(),
+        remote: None,
+        base_branch: None,
+        allowed_root: None,
+        skill_registry: Some(folder.join("person/.claude/worktree-registry.json")),
+        skill_folder: Some(folder.join("person/tmp/worktrees")),
+        git: PathBuf::from("git"),
+        git_env: hermetic_env(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use hedgerow_core::environment::TrashedBecause;
 use hedgerow_core::platform::PlatformKind;
-use hedgerow_core::{Codebase, Environment, State, Timestamp, Work};
+use hedgerow_core::{Codebase, Environment, EnvironmentId, State, Timestamp, Work};
 use hedgerow_engine::Clock as _;
 use hedgerow_engine::engine::{Resolved, Sweep, Swept, SweptOutcome};
 use hedgerow_engine::store::NewEvent;
@@ -17,18 +17,18 @@ use hedgerow_testkit::{TestRepo, Tree, World};
 
 use crate::acts::{Acts as _, Scene, admin, is_there};
 
-use SweptOutcome::{Failed, Forgotten, Kept, Listed, Removed, WouldRemove};
+use SweptOutcome::{Failed, Forgotten, Kept, Listed, Removed, TakenOver, WouldRemove};
 
 async fn sweeps(world: &World, codebase: &Codebase, sweep: Sweep, dry_run: bool) -> Vec<Swept> {
     world.engine.cleanup(codebase, sweep, dry_run, &alice()).await.expect("a report")
 }
 
-fn lines(report: &[Swept]) -> Vec<(&str, SweptOutcome, &str)> {
+pub(crate) fn lines(report: &[Swept]) -> Vec<(&str, SweptOutcome, &str)> {
     report.iter().map(|line| (line.name.as_str(), line.outcome, line.because.as_str())).collect()
 }
 
 /// An environment with a commit that is merged into `main` on the remote.
-async fn merged(world: &World, repo: &TestRepo, codebase: &Codebase, issue: u64) -> Environment {
+pub(crate) async fn merged(world: &World, repo: &TestRepo, codebase: &Codebase, issue: u64) -> Environment {
     let environment = world.environment(codebase, Work::Issue(issue)).await;
     commit(&environment.path, &format!("file-{issue}"), "work\n");
     git(&environment.path, &["push", "--quiet", "origin", &format!("issue-{issue}:main")]);
@@ -162,7 +162,7 @@ async fn with_a_threshold_of_zero_nothing_is_ever_stale() {
 }
 
 /// Sets when a file was changed last, by the clock of the world.
-fn changed_at(path: &Path, at: Timestamp) {
+pub(crate) fn changed_at(path: &Path, at: Timestamp) {
     let at = UNIX_EPOCH + Duration::from_millis(u64::try_from(at.as_millis()).expect("after 1970"));
     let file = File::options().write(true).open(path).expect("a file");
     file.set_times(FileTimes::new().set_modified(at)).expect("a time");
@@ -243,11 +243,10 @@ async fn nothing_is_concluded_while_the_disk_is_away() {
 }
 
 /// The store forgets an environment, as an older backup of it would.
-async fn forgotten(scene: &Scene) {
-    let id = scene.environment.id;
+pub(crate) async fn forgotten(world: &World, id: EnvironmentId) {
     let tables = ["events WHERE environment_id", "environment_works WHERE environment_id", "environments WHERE id"];
     for table in tables {
-        scene.world.database().meddle(&format!("DELETE FROM {table} = '{id}'")).await.expect("forgotten");
+        world.database().meddle(&format!("DELETE FROM {table} = '{id}'")).await.expect("forgotten");
     }
 }
 
@@ -259,7 +258,7 @@ async fn an_orphan_of_ours_goes_to_the_trash_and_a_strangers_is_only_listed() {
     scene.repo.git(&["worktree", "add", "--quiet", "-b", "theirs", theirs.to_str().expect("a plain path")]);
     write(scene.path(), "ignored.tmp", "kept\n");
     commit(scene.path(), ".gitignore", "*.tmp\n");
-    forgotten(&scene).await;
+    forgotten(&scene.world, scene.environment.id).await;
     let before = (Tree::of(scene.path()), Tree::of(&theirs));
     let report = sweeps(&scene.world, &scene.codebase, Sweep::Orphans, true).await;
     let mut told = lines(&report);
@@ -300,10 +299,41 @@ async fn an_orphan_whose_row_is_history_is_an_orphan_of_ours() {
 async fn an_orphan_with_work_in_it_stays_and_is_an_environment_again() {
     let scene = Scene::begin().await;
     write(scene.path(), "notes", "mine\n");
-    forgotten(&scene).await;
+    forgotten(&scene.world, scene.environment.id).await;
+    let before = Tree::of(scene.path());
+    let report = sweeps(&scene.world, &scene.codebase, Sweep::Orphans, true).await;
+    let told = "made by Hedgerow, but not in its store; to be taken over: uncommitted changes";
+    assert_eq!(lines(&report), [("issue-42", Kept, told)]);
+    assert_eq!(scene.world.engine.store().environment(scene.environment.id).await.expect("the store answers"), None);
     let report = sweeps(&scene.world, &scene.codebase, Sweep::Orphans, false).await;
-    assert_eq!(report[0].outcome, Failed);
-    assert!(report[0].because.contains("you have uncommitted changes"), "{report:?}");
+    let told = "made by Hedgerow, but not in its store; it is the environment `task-issue-42`: uncommitted changes";
+    assert_eq!(lines(&report), [("issue-42", TakenOver, told)]);
+    assert_eq!(before.differences(&Tree::of(scene.path())), Vec::<String>::new());
     assert!(is_there(&scene.path().join("notes")) && is_there(&admin(scene.path())));
+    assert_eq!(scene.row().await.state, State::Active);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_orphan_of_which_only_gits_entry_is_left_is_only_listed() {
+    let scene = Scene::begin().await;
+    forgotten(&scene.world, scene.environment.id).await;
+    fs::remove_dir_all(scene.path()).expect("deleted");
+    let report = sweeps(&scene.world, &scene.codebase, Sweep::Orphans, false).await;
+    assert_eq!(lines(&report), [("issue-42", Listed, "its folder is gone")]);
+    assert_eq!(scene.repo.worktrees(), [scene.path()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_machine_has_is_neither_gone_nor_swept() {
+    let scene = Scene::begin().await;
+    scene.world.clock.days_pass(20);
+    let settings = hedgerow_engine::Settings { node: "wren".to_owned(), ..scene.world.settings().clone() };
+    let wren = hedgerow_engine::Engine::open(settings, scene.world.clock.clone()).await.expect("another machine");
+    let aside = scene.world.folder().join("aside");
+    fs::rename(scene.path(), &aside).expect("on the disk of the other machine there is nothing");
+    for sweep in [Sweep::Merged, Sweep::Stale, Sweep::Scheduled] {
+        let report = wren.cleanup(&scene.codebase, sweep, false, &alice()).await.expect("a report");
+        assert_eq!(lines(&report), [("issue-42", Kept, "on the machine `here`")], "{sweep:?}");
+    }
     assert_eq!(scene.row().await.state, State::Active);
 }

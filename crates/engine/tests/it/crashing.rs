@@ -297,7 +297,7 @@ async fn a_creation_that_someone_has_begun_to_work_in_is_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removal_whose_environment_is_nowhere_any_more_ends() {
     let mut scene = worked_in().await;
-    let (engine, reached) = engine_that(&scene.world, Hangs::Before("update-ref")).await;
+    let (engine, reached) = engine_that(&scene.world, Hangs::Before("hedgerow: into the trash")).await;
     let environment = scene.environment.clone();
     dies(tokio::spawn(async move { engine.remove(&environment, true, &alice()).await }), &reached).await;
     let trash = scene.row().await.trash.expect("in the trash").path;
@@ -310,7 +310,7 @@ async fn a_removal_whose_environment_is_nowhere_any_more_ends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removal_with_something_else_in_its_place_is_parked_untouched() {
     let mut scene = worked_in().await;
-    let (engine, reached) = engine_that(&scene.world, Hangs::Before("update-ref")).await;
+    let (engine, reached) = engine_that(&scene.world, Hangs::Before("hedgerow: into the trash")).await;
     let environment = scene.environment.clone();
     dies(tokio::spawn(async move { engine.remove(&environment, true, &alice()).await }), &reached).await;
     let trash = scene.row().await.trash.expect("in the trash").path;
@@ -348,20 +348,22 @@ async fn a_restore_whose_maker_died_goes_back_to_the_trash() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_adopted_environment_in_the_trash_of_a_disk_that_is_away_waits_for_it() {
-    let mut scene = worked_in().await;
-    let mine = scene.world.folder().join("mine");
-    scene.repo.git(&["worktree", "add", "--quiet", "-b", "mine", mine.to_str().expect("a plain path")]);
-    let adopted = scene.world.engine.adopt(&scene.codebase, &mine, &alice()).await.expect("adopted").environment;
-    let (engine, reached) = engine_that(&scene.world, Hangs::Before("update-ref")).await;
-    let environment = adopted.clone();
-    dies(tokio::spawn(async move { engine.remove(&environment, true, &alice()).await }), &reached).await;
-    let (base, away) = (scene.world.settings().worktrees.clone(), scene.world.folder().join("away"));
-    fs::rename(&base, &away).expect("the disk goes");
-    scene.world.restarts().await;
-    assert_eq!(scene.world.row(&adopted).await.state, State::Removing, "nothing is concluded");
-    fs::rename(&away, &base).expect("the disk is back");
-    scene.world.restarts().await;
-    assert_eq!(scene.world.row(&adopted).await.state, State::Trashed);
-    scene.world.engine.restore(&scene.codebase, "mine", &alice()).await.expect("it comes back");
-    assert!(is_there(&mine));
+    for stage in [Hangs::Before("--no-commit-header"), Hangs::Before("hedgerow: into the trash")] {
+        let mut scene = worked_in().await;
+        let mine = scene.world.folder().join("mine");
+        scene.repo.git(&["worktree", "add", "--quiet", "-b", "mine", mine.to_str().expect("a plain path")]);
+        let adopted = scene.world.engine.adopt(&scene.codebase, &mine, &alice()).await.expect("adopted").environment;
+        let (engine, reached) = engine_that(&scene.world, stage).await;
+        let environment = adopted.clone();
+        dies(tokio::spawn(async move { engine.remove(&environment, true, &alice()).await }), &reached).await;
+        let (base, away) = (scene.world.settings().worktrees.clone(), scene.world.folder().join("away"));
+        fs::rename(&base, &away).expect("the disk goes");
+        scene.world.restarts().await;
+        assert_eq!(scene.world.row(&adopted).await.state, State::Removing, "{stage:?}: nothing is concluded");
+        fs::rename(&away, &base).expect("the disk is back");
+        scene.world.restarts().await;
+        assert_eq!(scene.world.row(&adopted).await.state, State::Trashed, "{stage:?}");
+        scene.world.engine.restore(&scene.codebase, "mine", &alice()).await.expect("it comes back");
+        assert!(is_there(&mine), "{stage:?}");
+    }
 }

@@ -38,7 +38,7 @@ async fn an_answer_takes_few_processes() {
     assert_eq!(asked(&story).await, ("merge-adds-nothing", 4));
 
     story.set("main", "file", lines(&[(3, "better")]));
-    assert_eq!(asked(&story).await, ("squash-patch", 7));
+    assert_eq!(asked(&story).await, ("squash-patch", 9));
 
     let story = Story::new();
     story.set("work", "file", lines(&[(3, "mine")]));

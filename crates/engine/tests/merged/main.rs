@@ -4,6 +4,7 @@ mod cost;
 mod diff;
 mod evil;
 mod landed;
+mod met;
 mod not_merged;
 mod reverted;
 mod story;

@@ -1,5 +1,6 @@
 //! One story of the store, told on whichever database the tests run on.
 
+mod chores;
 mod codebases;
 mod conversations;
 mod environments;

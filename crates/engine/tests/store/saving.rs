@@ -1,6 +1,6 @@
 use hedgerow_core::environment::NamedWork;
 use hedgerow_core::{Environment, State, Work};
-use hedgerow_engine::store::{StoreError, Taken};
+use hedgerow_engine::store::{Change, StoreError, Taken};
 
 use crate::{Scene, branch, event, named};
 
@@ -29,6 +29,23 @@ async fn a_change_of_what_has_changed_meanwhile_is_refused_whole() {
     assert_eq!(scene.read(read.id).await, saved);
     let log = scene.store.events_of(read.id).await.expect("read");
     assert!(log.iter().all(|event| event.what != "late"), "what did not happen is not in the log");
+}
+
+#[tokio::test]
+async fn of_several_changes_only_the_late_ones_are_left_out() {
+    let scene = Scene::begin().await;
+    let rows = [scene.issue(1).await, scene.issue(2).await, scene.issue(3).await];
+    let moved_on = scene.saved(&rows[1], |environment| environment.generation = 2).await;
+    let change =
+        |row: &Environment| Change { environment: active(row), expected: (State::Creating, 1), event: event("turned") };
+    let written = scene.store.save_each(&rows.each_ref().map(change)).await.expect("written");
+    assert_eq!(written, [true, false, true]);
+    assert_eq!(scene.read(rows[0].id).await.state, State::Active);
+    assert_eq!(scene.read(rows[1].id).await, moved_on);
+    for (row, times) in rows.iter().zip([1, 0, 1]) {
+        let log = scene.store.events_of(row.id).await.expect("read");
+        assert_eq!(log.iter().filter(|event| event.what == "turned").count(), times);
+    }
 }
 
 #[tokio::test]
