@@ -169,7 +169,7 @@ fn bytes_that_are_no_text_are_refused() {
 #[test]
 fn a_damaged_repository_is_an_error_and_stays_as_it_is() {
     type Harm = fn(&Path);
-    let harms: [(&str, i32, Harm); 8] = [
+    let harms: [(&str, i32, Harm); 7] = [
         ("no repository", 2, |at| fs::remove_dir_all(at.join(".git")).expect("removes")),
         ("junk for HEAD", 2, |at| fs::write(at.join(".git/HEAD"), "junk\n").expect("writes")),
         ("no HEAD", 2, |at| fs::remove_file(at.join(".git/HEAD")).expect("removes")),
@@ -183,10 +183,6 @@ fn a_damaged_repository_is_an_error_and_stays_as_it_is() {
             fs::remove_dir_all(at.join(".git/objects")).expect("removes");
             fs::create_dir(at.join(".git/objects")).expect("makes");
         }),
-        ("a worktree without commondir", 1, |at| {
-            hedgerow_testkit::git::git(at, &["worktree", "add", "--quiet", "../beside"]);
-            fs::write(at.join(".git/worktrees/beside/commondir"), "").expect("writes");
-        }),
     ];
     let desk = Desk::new();
     for (nth, (name, status, harm)) in harms.into_iter().enumerate() {
@@ -195,6 +191,18 @@ fn a_damaged_repository_is_an_error_and_stays_as_it_is() {
         let text = desk.fails_at(hurt.path(), status, &["env", "create", "issue", "1"]);
         assert!(!text.contains("first commit"), "{name}: a damaged repository is not an empty one: {text}");
     }
+}
+
+#[test]
+fn the_worktree_of_a_git_that_died_stops_nobody() {
+    let desk = Desk::new();
+    desk.repo.git(&["worktree", "add", "--quiet", "../beside"]);
+    let half_made = desk.repo.git_dir().join("worktrees/beside/commondir");
+    let then = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    fs::File::create(&half_made).and_then(|file| file.set_modified(then)).expect("emptied");
+    let _ = desk.cli.run(desk.repo.path(), &["env", "create", "issue", "1"]).success();
+    assert_eq!(fs::read_to_string(half_made).expect("a file"), "../..\n");
+    assert!(desk.repo.git(&["worktree", "list"]).contains("/beside"));
 }
 
 #[test]

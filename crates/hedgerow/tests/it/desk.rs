@@ -1,6 +1,7 @@
 //! A person's desk: a home for Hedgerow, a checkout of `shop`, and a shell whose sessions read like a terminal's.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use hedgerow_engine::store::{Database, Store};
@@ -25,7 +26,7 @@ impl Desk {
         let temporary = tempfile::Builder::new().prefix("hedgerow-desk-").tempdir().expect("a temporary folder");
         let folder = temporary.path().canonicalize().expect("it was made just now");
         let home = folder.join(".hedgerow");
-        fs::create_dir(&home).expect("a home");
+        fs::DirBuilder::new().mode(0o700).create(&home).expect("a home");
         fs::write(home.join("hedgerow.toml"), "node = \"workbench\"\n").expect("a configuration");
         let database = TestDatabase::new().await;
         let mut cli = Cli::new(env!("CARGO_BIN_EXE_hedgerow"), &home);
@@ -107,6 +108,10 @@ fn hide_ids_and_times() -> SettingsBindDropGuard {
     // On a busy machine a session takes its time.
     settings.add_filter(r"\b[1-9] min( ago)?", "just now");
     settings.add_filter(r"as it was on \d+ [A-Z][a-z]+", "as it was on <day>");
+    // What a folder takes and a disk has differs from one to the other, and with it the width of a column.
+    settings.add_filter(r"\b\d+(\.\d+)? [kMGTP]?B\b {2,}", "<size>  ");
+    settings.add_filter(r"\b\d+(\.\d+)? [kMGTP]?B\b", "<size>");
+    settings.add_filter(r"\bSIZE +", "SIZE  ");
     settings.add_filter(r"(restored-|  )[0-9a-f]{8}\b", "$1<short id>");
     settings.bind_to_scope()
 }

@@ -160,7 +160,7 @@ async fn each_verb_answers_a_script() {
     assert_eq!(keys(&trash[0]["trash"]), ["at", "because", "branch_deleted", "head", "path"]);
 
     let findings = desk.json(&["doctor"]);
-    assert_eq!(keys(&findings[0]), ["detail", "hint", "level", "what"]);
+    assert_eq!(keys(&findings[0]), ["detail", "fixed", "hint", "level", "what"]);
     let removed = desk.json(&["codebase", "remove", "shop"]);
     assert_eq!(keys(&removed), ["codebase", "environments", "undo"]);
 }

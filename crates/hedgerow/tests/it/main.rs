@@ -3,8 +3,13 @@
 
 mod alone;
 mod desk;
+mod doctoring;
+mod failing_closed;
 mod json;
 mod pages;
 mod people;
 mod processes;
+mod rounds;
 mod terminal;
+mod undoing;
+mod vault;

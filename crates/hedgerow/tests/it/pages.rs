@@ -22,13 +22,13 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     fenced.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
 }
 
-/// Lines for a shell that call us, but for those that need the network or another shell.
+/// Lines for a shell that call us, but for those that need the network or another shell, or that stay.
 fn commands(page: &str) -> Vec<String> {
     let text = read(page);
     let lines = blocks(&text, "sh").into_iter().flat_map(str::lines).map(str::to_owned);
     let ours = lines.filter(|line| line.contains("hedgerow ") || line.starts_with("hcd "));
-    ours.filter(|line| !line.starts_with("cargo ") && !line.contains("https://") && !line.contains("| source"))
-        .collect()
+    let others = ["https://", "| source", "--watch"];
+    ours.filter(|line| !line.starts_with("cargo ") && !others.iter().any(|other| line.contains(other))).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -74,7 +74,7 @@ async fn an_environment_is_shown_used_and_compared() {
     desk.repo.commit("elsewhere.txt", "meanwhile\n");
     let session = desk.session(&[
         "hedgerow env list",
-        "hedgerow env list --full | sed 's/[0-9.]* kB/<size>/'",
+        "hedgerow env list --full",
         "hedgerow env list --names",
         "hedgerow env show issue-42",
         "hedgerow env show issue-42 --full | grep -E 'Merged|Conflicts'",
@@ -88,8 +88,8 @@ async fn an_environment_is_shown_used_and_compared() {
     NAME      BRANCH    STATE   CHANGES                  COMMITS  LAST ACTIVE
     issue-42  issue-42  active  1 modified, 1 untracked  ↑1       just now
 
-    $ hedgerow env list --full | sed 's/[0-9.]* kB/<size>/'
-    NAME      BRANCH    STATE   CHANGES                  COMMITS  MERGED    SIZE     LAST ACTIVE
+    $ hedgerow env list --full
+    NAME      BRANCH    STATE   CHANGES                  COMMITS  MERGED    SIZE  LAST ACTIVE
     issue-42  issue-42  active  1 modified, 1 untracked  ↑1       unmerged  <size>  just now
 
     $ hedgerow env list --names
@@ -176,15 +176,23 @@ async fn letting_go_is_refused_forced_and_undone() {
     Undo: hedgerow env restore issue-42
 
     $ hedgerow env trash
-    NAME      BRANCH    CODEBASE  BECAUSE  AGE       ID
-    issue-42  issue-42  shop      asked    just now  <short id>
+    NAME      BRANCH    CODEBASE  WHERE  BECAUSE  SIZE  AGE       ID
+    issue-42  issue-42  shop      trash  asked    <size>  just now  <short id>
 
     $ hedgerow env show issue-42
-    ------- stderr -------
-    error: `shop` has no environment `issue-42`
-    hint: it is in the trash: `hedgerow env restore issue-42`
-    hint: there are: issue-43
-    [exit status: 4]
+    Name  issue-42
+    Codebase  shop
+    Branch  issue-42
+    Base  main at b87ef20
+    Path  ~/.hedgerow/worktrees/shop/issue-42
+    State  trashed
+    In the trash  <time> (just now), ~/.hedgerow/worktrees/.trash/<id>
+    Ports  4800–4809
+    Created  <time> (just now) by terminal:alice
+    Last active  <time> (just now)
+    Machine  workbench
+    Id  <id>
+    Bring it back: hedgerow env restore issue-42
 
     $ hedgerow env restore issue-42
     Restored `issue-42` as it was on <day>
@@ -695,6 +703,10 @@ async fn doctor_and_config_say_how_things_are() {
     worktrees.branch_prefix  (empty)  default
     worktrees.pull_ref  refs/pull/{number}/head  default
     cleanup.stale_after_days  14  default
+    cleanup.every_hours  6  default
+    trash.keep_days  7  default
+    trash.low_space_percent  5  default
+    vault.keep_days  30  default
     remote  (not set)  default
     base_branch  (not set)  default
     allowed_root  (not set)  default
