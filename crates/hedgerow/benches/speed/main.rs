@@ -9,8 +9,10 @@ mod fixture;
 mod list;
 mod measure;
 mod processes;
+mod reconcile;
 mod report;
 mod size;
+mod vault;
 
 use fixture::Machine;
 use measure::Dice;
@@ -33,7 +35,9 @@ fn main() {
     creation::without_remote(&machine, &mut dice, rounds, &mut report);
     creation::with_remote(&machine, &mut dice, rounds.div_ceil(2), &mut report);
     list::hundred(&machine, &mut dice, rounds, &mut report);
+    reconcile::thousand(&mut dice, rounds, &mut report);
     size::ten_times_the_files(&machine, &mut dice, rounds, &mut report);
+    vault::thirty_thousand_files(&machine, &mut dice, rounds.div_ceil(2), &mut report);
     println!("\n{report}");
     println!("{}", processes::per_verb(&machine));
 }

@@ -21,7 +21,7 @@ pub(crate) fn round(dice: &mut Dice, number: usize, sides: &mut [Side<'_>]) {
     for index in dice.order(sides.len()) {
         let side = &mut sides[index];
         let took = (side.run)(number);
-        side.times.0.push(took);
+        side.times.push(took);
     }
 }
 
@@ -30,6 +30,10 @@ pub(crate) fn round(dice: &mut Dice, number: usize, sides: &mut [Side<'_>]) {
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
+    pub(crate) fn push(&mut self, took: Duration) {
+        self.0.push(took);
+    }
+
     pub(crate) fn median(&self) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort();

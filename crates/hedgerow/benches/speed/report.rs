@@ -38,6 +38,13 @@ impl Report {
         self.row(what, ours, None, Goal::None);
     }
 
+    /// Against the time that people would wait.
+    pub(crate) fn within(&mut self, what: &str, ours: &Times, most: Duration) {
+        let [median, min] = shown(ours);
+        let judged = format!("≤ {} ms  {}", most.as_millis(), word(ours.median() <= most));
+        self.rows.push([what.to_owned(), median, min, String::new(), String::new(), String::new(), judged]);
+    }
+
     fn row(&mut self, what: &str, ours: &Times, other: Option<&Times>, goal: Goal) {
         let ratio = other.map(|other| ours.median().as_secs_f64() / other.median().as_secs_f64());
         let [median, min] = shown(ours);
