@@ -28,6 +28,11 @@ only crate *args:
 long:
     HEDGEROW_LONG=1 cargo test --release -p hedgerow-core --test properties
 
+# Kills a process at every step and system call of every act, and checks what is left; an hour on two idle cores, less
+# with TMPDIR=/dev/shm.
+crash *args:
+    cargo run -q -p hedgerow-testkit --bin crash -- {{args}}
+
 # Times against plain git in the same run, and the ratios.
 bench:
     cargo bench -p hedgerow
