@@ -238,6 +238,7 @@ pub(crate) fn reason_of(failure: &Failure) -> String {
 /// A line for what concerns a codebase as a whole.
 pub(crate) fn trouble(codebase: &Codebase, failure: &Failure) -> Swept {
     Swept {
+        codebase: codebase.id,
         name: codebase.name.clone(),
         branch: None,
         path: codebase.path.clone(),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use hedgerow_core::environment::{Actor, Resolution};
 use hedgerow_core::provider::{Found, Note, Provider};
-use hedgerow_core::{BranchName, Codebase, ConversationId, Environment, EnvironmentId, Hints, Timestamp, Work};
+use hedgerow_core::{
+    BranchName, Codebase, CodebaseId, ConversationId, Environment, EnvironmentId, Hints, Timestamp, Work,
+};
 
 use crate::clock::Clock;
 use crate::disk::Disk;
@@ -109,6 +111,9 @@ pub enum Sweep {
 /// One line of a cleanup's report.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Swept {
+    /// Whose it is; a report is of one codebase, and says so itself.
+    #[serde(skip)]
+    pub codebase: CodebaseId,
     pub name: String,
     pub branch: Option<String>,
     pub path: PathBuf,
@@ -120,6 +125,7 @@ pub struct Swept {
 impl Swept {
     pub(crate) fn of(environment: &Environment, outcome: SweptOutcome, because: String) -> Self {
         Self {
+            codebase: environment.codebase,
             name: environment.name().to_owned(),
             branch: Some(environment.branch.to_string()),
             path: environment.path.clone(),
@@ -156,8 +162,6 @@ pub enum SweptOutcome {
 pub struct Round {
     pub began_at: Timestamp,
     pub codebases: Vec<Tidied>,
-    /// What left the trash or the vault.
-    pub purged: Vec<Swept>,
     /// Why nothing at all was done: the disk of the environments is away.
     pub away: Option<String>,
     /// `None` when the system does not say.
@@ -170,7 +174,7 @@ pub struct Round {
 impl Round {
     /// Every line of the report.
     pub fn lines(&self) -> impl Iterator<Item = &Swept> {
-        self.codebases.iter().flat_map(|tidied| &tidied.report).chain(&self.purged)
+        self.codebases.iter().flat_map(|tidied| &tidied.report)
     }
 }
 

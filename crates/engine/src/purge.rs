@@ -173,7 +173,7 @@ impl Engine {
                 && let Some(codebase) = self.store.codebase(environment.codebase).await?
                 && let Err(error) = self.tidy(&codebase, &environment, &vault).await
             {
-                tracing::warn!(environment = %id, %error, "what a dead purge began in the vault stays for now");
+                tracing::warn!(environment = %id, %error, "what a dead purge began in the vault could not be tidied yet");
             }
         }
         Ok(())

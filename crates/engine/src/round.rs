@@ -3,9 +3,9 @@
 use hedgerow_core::environment::Actor;
 use hedgerow_core::{Codebase, State};
 
-use crate::cleanup::{reason_of, trouble};
+use crate::cleanup::trouble;
 use crate::disk::Disk;
-use crate::engine::{Engine, Round, Sweep, Swept, SweptOutcome, Tidied};
+use crate::engine::{Engine, Round, Sweep, Swept, Tidied};
 use crate::failure::Outcome;
 
 impl Engine {
@@ -33,17 +33,18 @@ impl Engine {
             }
             codebases.push(Tidied { codebase: codebase.name, report });
         }
-        let purged = match &away {
-            None => self.purged(dry_run, watched_ms).await,
-            Some(_) => Vec::new(),
-        };
+        if away.is_none() {
+            for line in self.purge_and_expire(dry_run, watched_ms).await? {
+                self.add(&mut codebases, line).await?;
+            }
+        }
         let node = &self.settings.node;
         let live = self.store.live_everywhere().await?.into_iter().filter(|environment| environment.node == *node);
         let live = live.count();
         let trashed = self.store.in_state(node, State::Trashed).await?.len();
         // A base that was never made holds nothing that could be away.
         let away = away.filter(|_| live + trashed > 0);
-        Ok(Round { began_at, codebases, purged, away, disk: Disk::at(&self.settings.worktrees), live, trashed })
+        Ok(Round { began_at, codebases, away, disk: Disk::at(&self.settings.worktrees), live, trashed })
     }
 
     /// Whether a codebase is on this machine: of several that share a store, each has its own.
@@ -55,16 +56,15 @@ impl Engine {
         Ok(live.iter().any(|environment| environment.node == self.settings.node))
     }
 
-    async fn purged(&self, dry_run: bool, watched_ms: i64) -> Vec<Swept> {
-        self.purge_and_expire(dry_run, watched_ms).await.unwrap_or_else(|error| {
-            vec![Swept {
-                name: "trash".to_owned(),
-                branch: None,
-                path: self.settings.worktrees.clone(),
-                outcome: SweptOutcome::Failed,
-                because: reason_of(&error),
-            }]
-        })
+    /// Adds a line to the report of its codebase, which may be a forgotten one that still has something in the trash.
+    async fn add(&self, codebases: &mut Vec<Tidied>, line: Swept) -> Outcome<()> {
+        let codebase = self.store.codebase(line.codebase).await?.map(|codebase| codebase.name);
+        let codebase = codebase.unwrap_or_else(|| line.codebase.to_string());
+        match codebases.iter_mut().find(|tidied| tidied.codebase == codebase) {
+            Some(tidied) => tidied.report.push(line),
+            None => codebases.push(Tidied { codebase, report: vec![line] }),
+        }
+        Ok(())
     }
 
     /// What has been in the trash or in the vault for long enough.

@@ -44,6 +44,7 @@ impl Engine {
             let line = self.sweep_orphan(codebase, &found, dry_run, by).await;
             let (outcome, because) = line.unwrap_or_else(|error| (SweptOutcome::Failed, reason_of(&error)));
             report.push(Swept {
+                codebase: codebase.id,
                 name: found.branch.as_ref().map_or_else(|| "(detached)".to_owned(), ToString::to_string),
                 branch: found.branch.as_ref().map(ToString::to_string),
                 path: found.path,

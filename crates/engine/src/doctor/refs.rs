@@ -35,7 +35,7 @@ impl Engine {
             }
         }
         for (holder, count) in checkpoints {
-            if matches!(self.state_of(&holder).await?, None | Some(State::Destroyed)) {
+            if !self.can_come_back(&holder).await? {
                 let prefix = format!("{CHECKPOINTS}{holder}/");
                 let detail = format!("{count} refs below {prefix} hold checkpoints of an environment that is gone");
                 findings.push(Finding::warning(what, detail, by_hand(repo, &prefix)));
@@ -64,6 +64,16 @@ impl Engine {
             });
         }
         Ok(findings)
+    }
+
+    /// Whether there is an environment of this id, alive, in the trash, or in the vault: then its checkpoints are wanted.
+    async fn can_come_back(&self, holder: &str) -> Outcome<bool> {
+        let Ok(id) = holder.parse::<EnvironmentId>() else { return Ok(false) };
+        Ok(match self.store.environment(id).await?.map(|environment| environment.state) {
+            None => false,
+            Some(State::Destroyed) => !self.store.saved_of(id).await?.is_empty(),
+            Some(_) => true,
+        })
     }
 
     async fn state_of(&self, holder: &str) -> Outcome<Option<State>> {

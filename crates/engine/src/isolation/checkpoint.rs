@@ -21,7 +21,7 @@ use crate::explain::Trouble;
 use crate::git::checkpoints::{checkpoint_ref, message};
 use crate::git::import::{Data, Import};
 use crate::git::look::{Entry, Flags, Look, TreePath};
-use crate::git::{GitError, LockKind, Repo, RepoLock};
+use crate::git::{GitError, Repo, tidy_if_any};
 use crate::steps;
 
 /// A file that a rewind is about to put in place; no part of any state.
@@ -51,7 +51,7 @@ impl WorktreeProvider {
     }
 
     /// `None` when the newest checkpoint holds the state already.
-    pub(super) async fn save(
+    pub(super) async fn save_checkpoint(
         &self,
         codebase: &Codebase,
         environment: &Environment,
@@ -62,8 +62,8 @@ impl WorktreeProvider {
             return Err(Trouble::RefStorage { codebase: codebase.name.clone(), form: form.to_owned() });
         }
         let name = checkpoint_ref(environment.id, new.number);
-        // What a git that died left in the way goes first. The import itself is in nobody's way, so nobody waits for it.
-        drop(RepoLock::acquire(repo.common_dir(), LockKind::Change).await?);
+        // The import itself is in nobody's way, so it takes no lock; what a git that died left must not be in its way.
+        tidy_if_any(repo.common_dir()).await?;
         let capture = Capture::prepare(&repo, &admin, environment, new).await?;
         steps::reached("environment looked at");
         let (to, at, text) = (name.clone(), new.at, message(new.label.as_deref(), new.mark));

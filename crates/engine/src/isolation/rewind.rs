@@ -9,6 +9,7 @@ mod plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use hedgerow_core::checkpoint::{HeadMove, Rewind, Rewinding, Rewound};
@@ -63,6 +64,9 @@ impl WorktreeProvider {
             steps::reached("head back");
         }
         let bench = Bench::make(self, environment)?;
+        for folder in [&environment.path, &admin] {
+            spare_leftover(&repo, &bench, folder, environment).await?;
+        }
         files::bring_back(&repo, environment, &bench, rewind, &plan, &mut done).await?;
         steps::reached("files back");
         done.staged = plan.cells.len() as u64;
@@ -105,6 +109,27 @@ impl Drop for Bench {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// What an undo that died has left under its passing name goes if git has its content. If somebody wrote it in that very
+/// moment it is the only copy, and gets a name that nothing deletes.
+async fn spare_leftover(repo: &Repo, bench: &Bench, folder: &Path, environment: &Environment) -> Result<(), Trouble> {
+    let left = folder.join(beside(environment.id));
+    let Ok(found) = fs::symlink_metadata(&left) else { return Ok(()) };
+    let content = if found.is_symlink() {
+        let copy = bench.path.join("left");
+        let target = fs::read_link(&left).map_err(Trouble::folder(&left))?;
+        fs::write(&copy, target.as_os_str().as_bytes()).map_err(Trouble::folder(&copy))?;
+        copy
+    } else {
+        left.clone()
+    };
+    let names = if found.is_dir() { Vec::new() } else { repo.hash_files(&[content]).await? };
+    if repo.kinds(&names.into_iter().collect()).await?.is_empty() {
+        let kept = folder.join(format!("{}-kept-{}", beside(environment.id), found.ino()));
+        return fs::rename(&left, kept).map_err(Trouble::folder(&left));
+    }
+    fs::remove_file(&left).map_err(Trouble::folder(&left))
 }
 
 /// The one move that is a compare-and-swap comes first. `None` when git refuses it: nothing has changed then. Whatever

@@ -246,7 +246,7 @@ impl Provider for WorktreeProvider {
         environment: &Environment,
         new: &NewCheckpoint,
     ) -> Result<Option<CommitSha>, ProviderError> {
-        Ok(self.save(codebase, environment, new).await?)
+        Ok(self.save_checkpoint(codebase, environment, new).await?)
     }
 
     async fn rewind(

@@ -82,7 +82,7 @@ impl Store {
         Ok(renewed.rows_affected() == 1)
     }
 
-    /// It is done, for now. One that has passed to somebody else stays theirs.
+    /// This round of it is done. One that has passed to somebody else stays theirs.
     pub async fn end_chore(
         &self,
         name: &str,

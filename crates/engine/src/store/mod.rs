@@ -13,7 +13,6 @@ mod environments;
 mod error;
 mod events;
 mod find;
-mod kept;
 mod leases;
 mod open;
 mod ports;

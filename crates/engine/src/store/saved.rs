@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hedgerow_core::saved::SavedState;
-use hedgerow_core::{CodebaseId, Environment, EnvironmentId, State, Timestamp};
+use hedgerow_core::{CodebaseId, Environment, EnvironmentId, SavedId, State, Timestamp};
 use sqlx::any::AnyRow;
 
 use super::error::StoreError;
@@ -127,6 +127,11 @@ impl Store {
     pub async fn saved_of(&self, environment: EnvironmentId) -> Result<Vec<SavedState>, StoreError> {
         let select = select!("environment_id = $1 AND expired_at IS NULL ORDER BY made_at DESC, id DESC");
         self.saved_states(select, &environment.to_string()).await
+    }
+
+    /// Whether there is a saved state of this id, on whatever machine, that has not expired.
+    pub async fn is_saved(&self, id: SavedId) -> Result<bool, StoreError> {
+        Ok(!self.saved_states(select!("id = $1 AND expired_at IS NULL"), &id.to_string()).await?.is_empty())
     }
 
     async fn saved_states(&self, select: &'static str, argument: &str) -> Result<Vec<SavedState>, StoreError> {

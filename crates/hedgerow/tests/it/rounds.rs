@@ -118,7 +118,7 @@ async fn a_round_is_an_object_for_scripts() {
     let desk = desk().await;
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     let round = desk.json(&["env", "cleanup", "--all", "--dry-run"]);
-    assert_eq!(keys(&round), ["away", "began_at", "codebases", "disk", "live", "purged", "trashed"]);
+    assert_eq!(keys(&round), ["away", "began_at", "codebases", "disk", "live", "trashed"]);
     assert_eq!(keys(&round["codebases"][0]), ["codebase", "report"]);
     assert_eq!(keys(&round["codebases"][0]["report"][0]), ["because", "branch", "name", "outcome", "path"]);
     assert_eq!(keys(&round["disk"]), ["free_bytes", "total_bytes"]);

@@ -32,7 +32,7 @@ async fn a_round_does_not_let_go_of_what_it_saves() {
     scene.forces().await.expect("it goes to the trash");
     scene.world.clock.days_pass(8);
     let round = scene.world.engine.tick(false, &by).await.expect("a round");
-    assert_eq!(round.purged.iter().map(|line| line.outcome).collect::<Vec<_>>(), [SweptOutcome::Purged]);
+    assert_eq!(round.lines().map(|line| line.outcome).collect::<Vec<_>>(), [SweptOutcome::Purged]);
     scene.restores().await.expect("it comes back");
     assert_eq!(fs::read_to_string(scene.path().join("new.txt")).expect("it is there"), "precious\n");
 }
@@ -166,7 +166,12 @@ async fn what_could_be_undone_can_be_after_a_purge() {
     engine.checkpoint(&scene.environment, Some("before the turn"), &alice()).await.expect("a checkpoint");
     write(scene.path(), "kept.txt", "after\n");
     engine.checkpoint(&scene.environment, Some("after the turn"), &alice()).await.expect("a checkpoint");
-    let restored = scene.comes_back().await.environment;
+    scene.purges().await;
+    let findings = engine.doctor().await.expect("findings");
+    let about = findings.iter().filter(|finding| finding.detail.contains("checkpoints")).collect::<Vec<_>>();
+    assert!(about.is_empty(), "they are wanted: {about:?}");
+    scene.collects();
+    let restored = scene.restores().await.expect("it comes back").environment;
     assert_eq!(engine.checkpoints(&restored).await.expect("a list").len(), 2);
     engine.undo(&restored, None, &alice()).await.expect("it goes back");
     assert_eq!(fs::read_to_string(restored.path.join("kept.txt")).expect("it is there"), "before\n");

@@ -204,3 +204,22 @@ async fn refs_that_are_no_files_are_refused_in_words() {
     assert!(words(&failure).contains("git clone --ref-format=files"), "{failure}");
     assert_eq!(scene.refs(), Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_dead_undo_left_goes_only_if_it_is_kept_elsewhere() {
+    let scene = Scene::begin().await;
+    scene.checks().await;
+    scene.write("turn.txt", "turn\n");
+    scene.checks().await;
+    let left = scene.path().join(format!(".hedgerow-undo-{}", scene.environment.id));
+    fs::write(&left, "turn\n").expect("the very content of a checkpoint");
+    let undone = scene.undoes().await;
+    assert!(!is_there(&left));
+    fs::write(&left, "written in that very moment\n").expect("a file");
+    scene.undoes_to(undone.before.number).await;
+    assert!(!is_there(&left));
+    let kept = fs::read_dir(scene.path()).expect("a folder").filter_map(Result::ok);
+    let kept: Vec<_> = kept.filter(|entry| entry.file_name().to_string_lossy().contains("-kept-")).collect();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(fs::read_to_string(kept[0].path()).expect("a file"), "written in that very moment\n");
+}

@@ -147,9 +147,6 @@ fn tell_round(context: &Context<'_>, round: &Round) {
     for (codebase, swept) in lines() {
         table.row(row(Some(codebase), swept));
     }
-    for swept in &round.purged {
-        table.row(row(Some("trash"), swept));
-    }
     if let Some(why) = &round.away {
         context.out.note(why);
     }
@@ -177,7 +174,8 @@ fn row(codebase: Option<&str>, swept: &Swept) -> Vec<Cell> {
 /// The commands that bring back what was removed, one by one unless they are many.
 fn tell_undo<'a>(context: &Context<'_>, report: impl Iterator<Item = (Option<&'a str>, &'a Swept)>) {
     const MOST: usize = 5;
-    let removed: Vec<_> = report.filter(|(_, swept)| swept.outcome == SweptOutcome::Removed).collect();
+    let can_return = |outcome| matches!(outcome, SweptOutcome::Removed | SweptOutcome::Purged);
+    let removed: Vec<_> = report.filter(|(_, swept)| can_return(swept.outcome)).collect();
     if removed.len() > MOST {
         context.out.say("Undo: hedgerow env restore <name>");
         return;
