@@ -19,6 +19,8 @@ pub struct Turn {
     pub prompt: String,
     /// The assistant's own name of the session to resume.
     pub resume: Option<String>,
+    /// Facts for the program's environment, such as `HEDGEROW_BRANCH`.
+    pub variables: Vec<(String, String)>,
 }
 
 /// What an assistant reports while it works.
@@ -53,7 +55,7 @@ pub enum AssistantError {
 /// A stream of updates. Dropping it stops the agent and everything it started.
 pub type Updates = Pin<Box<dyn Stream<Item = Result<Update, AssistantError>> + Send>>;
 
-/// An AI coding agent that can be started in a leased environment.
+/// An AI coding agent that can be started in a leased place: an environment, or the scratch folder of a conversation.
 pub trait Assistant: Send + Sync {
     fn name(&self) -> &str;
     fn run(&self, lease: &Lease, turn: Turn) -> Updates;

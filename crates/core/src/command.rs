@@ -8,7 +8,7 @@ mod words;
 
 use std::fmt;
 
-pub use help::{COMMANDS, Help, help, nearest};
+pub use help::{COMMANDS, Help, help, nearest, nearest_of, present};
 
 use crate::branch::BranchName;
 use crate::work::Work;
@@ -141,6 +141,32 @@ pub fn parse(text: &str) -> Parsed {
     Parsed::Unknown { nearest: nearest(&name), typed: name }
 }
 
+/// Whether a message is answered at once, past those that wait: it stops the run it would wait for, or only looks.
+pub fn is_urgent(text: &str) -> bool {
+    let Parsed::Command(command) = parse(text) else { return false };
+    matches!(
+        command,
+        Command::Help
+            | Command::Status
+            | Command::Repos
+            | Command::GetCwd
+            | Command::Stop
+            | Command::Commands
+            | Command::Worktree(Worktree::List | Worktree::Orphans | Worktree::Diff)
+    )
+}
+
+/// Whether a prompt template can be called so: nothing else of that name, and nothing that would not be read as one.
+pub fn can_name_template(name: &str) -> bool {
+    is_template_name(name) && !is_command(name)
+}
+
+/// Whether a command begins with this word, in whatever case it is typed.
+fn is_command(word: &str) -> bool {
+    let word = word.to_lowercase();
+    COMMANDS.iter().any(|help| help.name().split(' ').next() == Some(&word))
+}
+
 /// Letters, digits, `-`, `_`, `.` and `:`, beginning with a letter or digit.
 fn is_template_name(word: &str) -> bool {
     word.starts_with(char::is_alphanumeric) && word.chars().all(|c| c.is_alphanumeric() || "-_.:".contains(c))
@@ -256,9 +282,8 @@ impl Arguments {
 
     fn template_name(&mut self) -> Result<String, String> {
         let name = self.required("a name")?;
-        let own = name.to_lowercase();
-        if own == "worktree" || COMMANDS.iter().any(|help| help.name() == own) {
-            return Err(format!("`/{own}` is a command already"));
+        if is_command(&name) {
+            return Err(format!("`/{}` is a command already", name.to_lowercase()));
         }
         if is_template_name(&name) { Ok(name) } else { Err(format!("`{name}` cannot be the name of a template")) }
     }

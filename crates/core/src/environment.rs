@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::branch::BranchName;
-use crate::id::{CodebaseId, EnvironmentId, Timestamp};
+use crate::id::{CodebaseId, ConversationId, EnvironmentId, Timestamp};
 use crate::sha::CommitSha;
 use crate::work::Work;
 
@@ -179,14 +179,22 @@ impl FromStr for Actor {
     }
 }
 
-/// An environment's coordinates, and how to start a program there.
+/// Whose a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tenant {
+    Environment(EnvironmentId),
+    /// An empty folder for a conversation without a codebase, where the assistant may only talk.
+    Scratch(ConversationId),
+}
+
+/// The coordinates of an environment or a scratch folder, and how to start a program there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    pub environment: EnvironmentId,
+    pub of: Tenant,
     /// Raised whenever the environment moves, so that a late act on an old place is noticed.
     pub generation: u64,
     pub path: PathBuf,
-    pub branch: BranchName,
+    pub branch: Option<BranchName>,
     pub exec: Exec,
 }
 
@@ -307,10 +315,10 @@ impl Environment {
 
     pub fn place(&self) -> Place {
         Place {
-            environment: self.id,
+            of: Tenant::Environment(self.id),
             generation: self.generation,
             path: self.path.clone(),
-            branch: self.branch.clone(),
+            branch: Some(self.branch.clone()),
             exec: Exec::Host,
         }
     }

@@ -22,6 +22,18 @@ pub enum Kind {
 impl Kind {
     pub const ALL: [Self; 6] = [Self::Failed, Self::Usage, Self::Protected, Self::NotFound, Self::Limit, Self::Busy];
 
+    /// As scripts read it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Protected => "protected",
+            Self::NotFound => "not_found",
+            Self::Limit => "limit",
+            Self::Busy => "busy",
+        }
+    }
+
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Failed => 1,

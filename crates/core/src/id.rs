@@ -75,6 +75,18 @@ id!(
     RunId
 );
 id!(
+    /// Something a platform delivered.
+    MessageId
+);
+id!(
+    /// Something we say.
+    ReplyId
+);
+id!(
+    /// An assistant's context inside one conversation.
+    SessionId
+);
+id!(
     /// An entry of the append-only event log.
     EventId
 );

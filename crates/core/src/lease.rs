@@ -1,14 +1,16 @@
-//! The sole right to touch an environment now.
+//! The sole right to touch a place now.
 
-use crate::id::EnvironmentId;
+use crate::environment::Tenant;
+use crate::id::{ConversationId, EnvironmentId};
 
-/// Proof that its holder alone may change an environment. Demanded by the signature of what changes one.
+/// Proof that its holder alone may change an environment, or the scratch folder of a conversation. Demanded by the
+/// signature of what changes one.
 ///
 /// Only the engine's `lease` room grants one (a test of the source holds it to that): everyone else can
 /// pass a lease on, and cannot make one.
 #[derive(Debug)]
 pub struct Lease {
-    environment: EnvironmentId,
+    of: Tenant,
     owner: String,
     epoch: u64,
 }
@@ -16,11 +18,24 @@ pub struct Lease {
 impl Lease {
     /// Called by the engine after the store has written the lease down.
     pub fn granted(environment: EnvironmentId, owner: String, epoch: u64) -> Self {
-        Self { environment, owner, epoch }
+        Self { of: Tenant::Environment(environment), owner, epoch }
     }
 
-    pub const fn environment(&self) -> EnvironmentId {
-        self.environment
+    /// Called by the engine while the conversation's message is taken: nobody else acts for that conversation.
+    pub fn granted_scratch(conversation: ConversationId, owner: String) -> Self {
+        Self { of: Tenant::Scratch(conversation), owner, epoch: 0 }
+    }
+
+    pub const fn of(&self) -> Tenant {
+        self.of
+    }
+
+    /// The environment, unless it is of a scratch folder.
+    pub const fn environment(&self) -> Option<EnvironmentId> {
+        match self.of {
+            Tenant::Environment(id) => Some(id),
+            Tenant::Scratch(_) => None,
+        }
     }
 
     pub fn owner(&self) -> &str {

@@ -20,8 +20,10 @@ pub mod message;
 pub mod note;
 pub mod platform;
 pub mod provider;
+pub mod run;
 pub mod saved;
 pub mod sha;
+pub mod split;
 pub mod work;
 
 pub use branch::{BranchName, FolderName};
@@ -30,7 +32,9 @@ pub use codebase::Codebase;
 pub use environment::{Environment, Place, State};
 pub use error::{Kind, UserError};
 pub use hints::Hints;
-pub use id::{CodebaseId, ConversationId, EnvironmentId, EventId, RunId, SavedId, Timestamp};
+pub use id::{
+    CodebaseId, ConversationId, EnvironmentId, EventId, MessageId, ReplyId, RunId, SavedId, SessionId, Timestamp,
+};
 pub use lease::Lease;
 pub use sha::CommitSha;
 pub use work::Work;

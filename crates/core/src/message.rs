@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::hints::Hints;
-use crate::id::Timestamp;
+use crate::id::{MessageId, Timestamp};
 use crate::platform::{ConversationKey, PlatformKind};
 
 /// An event as the platform delivered it, after its signature was checked and before anything was understood.
@@ -11,7 +11,13 @@ use crate::platform::{ConversationKey, PlatformKind};
 pub struct RawEvent {
     pub platform: PlatformKind,
     pub delivery: DeliveryKey,
-    pub body: Vec<u8>,
+    /// Events of one lane are acted on one after the other, in the order they were accepted. What the platform can
+    /// tell without asking anyone: the issue, the thread, the chat.
+    pub lane: String,
+    /// It does not wait for its turn: see [`crate::command::is_urgent`].
+    pub urgent: bool,
+    /// As it came, in the platform's own form.
+    pub body: String,
     pub received_at: Timestamp,
 }
 
@@ -38,6 +44,8 @@ pub struct Message {
     pub parent: Option<ConversationKey>,
     pub author: Author,
     pub text: String,
+    /// The codebase that the person or the platform named.
+    pub codebase: Option<String>,
     /// What was said before, as data for the assistant.
     pub context: Option<String>,
     pub hints: Hints,
@@ -47,6 +55,8 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closed {
     pub conversation: ConversationKey,
+    /// Who closed it.
+    pub author: Author,
     pub hints: Hints,
     pub merged: bool,
     pub reopened: bool,
@@ -63,15 +73,16 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepted {
     /// Written down; it will be acted on, whatever happens.
-    Queued,
-    /// Seen before.
-    Duplicate,
-    /// Not now: the queue is full or the server is going down. The sender may try again.
+    Queued(MessageId),
+    /// Seen before, as this one.
+    Duplicate(MessageId),
+    /// Not now: the queue is full, the server is going down, or the store does not answer. The sender may try again.
     Busy,
 }
 
 /// Where platforms hand events in.
 #[async_trait]
 pub trait Inbox: Send + Sync {
+    /// Returns when the event is safe on disk, or will not be.
     async fn accept(&self, raw: RawEvent) -> Accepted;
 }

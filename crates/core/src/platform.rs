@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::branch::BranchName;
+use crate::id::RunId;
 use crate::message::{Author, Event, RawEvent};
 use crate::words;
 use crate::work::Work;
@@ -60,10 +61,40 @@ pub enum PlatformError {
 pub trait Platform: Send + Sync {
     fn kind(&self) -> PlatformKind;
     fn pace(&self) -> Pace;
+    /// Most characters of one message; longer replies come in parts.
+    fn longest(&self) -> usize;
+    /// Whether a reply that is sent again under the same idempotency key appears once. If not, a repeat after a crash
+    /// says that it is one.
+    fn recognises_repeats(&self) -> bool;
+    /// The only conversation that this process serves, for a platform that is one window. `None`: all of the kind.
+    fn only(&self) -> Option<&str> {
+        None
+    }
     /// Turns an event that is already written down into one that can be acted on: makes the thread, fetches what
     /// hints need. Safe to repeat. `None` when it turns out that nobody meant us.
     async fn prepare(&self, raw: &RawEvent) -> Result<Option<Event>, PlatformError>;
     async fn send(&self, to: &ConversationKey, reply: &Reply) -> Result<(), PlatformError>;
+    /// Shows what an assistant does while it does it. Nobody relies on it: the final reply says everything again.
+    async fn show(&self, to: &ConversationKey, live: &Live) {
+        let _ = (to, live);
+    }
+}
+
+/// What happens in a run, as it happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Live {
+    pub run: RunId,
+    pub what: Glimpse,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Glimpse {
+    Started,
+    /// The next piece of the answer.
+    Text(String),
+    /// A tool call, in one line.
+    Tool(String),
+    Ended,
 }
 
 /// The present state of an issue or pull request.

@@ -156,6 +156,19 @@ pub enum Advance {
     Kept,
 }
 
+/// What became of bringing the base's news into an environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// It has everything already.
+    UpToDate,
+    /// It had nothing of its own that the base lacks, and is where the base is.
+    Forwarded { from: CommitSha, to: CommitSha },
+    /// A merge brought both together.
+    Merged { from: CommitSha, to: CommitSha },
+    /// These files would have to be settled by somebody; nothing was changed.
+    Conflicts(Vec<String>),
+}
+
 /// Makes and unmakes isolated places.
 #[async_trait]
 pub trait Provider: Send + Sync {
@@ -237,6 +250,14 @@ pub trait Provider: Send + Sync {
         environment: &Environment,
         plan: &Plan,
     ) -> Result<(), ProviderError>;
+
+    /// Brings what is new on the base into a clean environment: all of it, or nothing.
+    async fn sync(
+        &self,
+        lease: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+    ) -> Result<(News, Vec<Note>), ProviderError>;
 
     /// Moves the environment into the trash, whole, and frees its branch. Safe to repeat.
     async fn trash(

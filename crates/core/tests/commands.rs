@@ -2,7 +2,8 @@
 
 use hedgerow_core::BranchName;
 use hedgerow_core::command::{
-    COMMANDS, CleanupWhat, Command, MergeStyle, Parsed, Worktree, help, nearest, parse, template_words,
+    COMMANDS, CleanupWhat, Command, Help, MergeStyle, Parsed, Worktree, can_name_template, help, nearest, nearest_of,
+    parse, template_words,
 };
 
 fn branch(name: &str) -> BranchName {
@@ -88,7 +89,8 @@ fn every_command_is_read_and_written_the_same_way() {
 fn every_line_of_help_is_a_command_and_its_example_works() {
     let text = help();
     for help in COMMANDS {
-        assert!(text.contains(&format!("`{}` - {}", help.usage, help.about)));
+        let is_shown = text.contains(&format!("`{}` - {}", help.usage, help.about));
+        assert_eq!(is_shown, help.instead.is_none(), "{}", help.usage);
         assert!(!matches!(parse(&format!("/{}", help.name())), Parsed::Unknown { .. } | Parsed::Template { .. }));
         if let Some(example) = help.example {
             assert!(matches!(parse(example), Parsed::Command(_)), "{example}");
@@ -171,8 +173,9 @@ fn a_wrong_use_says_what_is_wrong_and_what_is_right() {
     }
     let Parsed::Wrong { usage, .. } = parse("/worktree") else { panic!("`/worktree` alone is wrong") };
     for help in COMMANDS {
-        let sub = help.name().strip_prefix("worktree ");
-        assert!(sub.is_none_or(|sub| usage[10..].split('|').any(|word| word == sub)), "{usage} lacks {sub:?}");
+        let Some(sub) = help.name().strip_prefix("worktree ") else { continue };
+        let is_named = usage[10..].split('|').any(|word| word == sub);
+        assert_eq!(is_named, help.instead.is_none(), "{usage}: {sub}");
     }
 }
 
@@ -219,4 +222,39 @@ fn a_template_gets_its_arguments_one_by_one() {
     assert_eq!(template_words("a \"b c\"  d"), ["a", "b c", "d"]);
     assert_eq!(template_words("a 5\" disk"), ["a", "5\"", "disk"]);
     assert!(template_words(" ").is_empty());
+}
+
+#[test]
+fn what_is_not_there_yet_is_understood_and_never_suggested() {
+    let absent: Vec<&str> = COMMANDS.iter().filter(|help| help.instead.is_some()).map(Help::name).collect();
+    assert_eq!(absent, ["worktree setup", "worktree merge", "worktree abort", "worktree pr"]);
+    for name in absent {
+        assert!(matches!(parse(&format!("/{name}")), Parsed::Command(_)), "{name}");
+        assert_ne!(nearest(name), Some(name));
+    }
+}
+
+#[test]
+fn the_nearest_may_be_a_template() {
+    let templates = ["Plan", "team:review", "statis"];
+    let table = [
+        ("plna", Some("Plan")),
+        ("team:reviw", Some("team:review")),
+        ("stats", Some("status")),
+        ("statis", Some("statis")),
+        ("deploy", None),
+    ];
+    for (typed, expected) in table {
+        assert_eq!(nearest_of(typed, templates), expected, "{typed}");
+    }
+}
+
+#[test]
+fn templates_are_not_called_like_commands() {
+    for good in ["plan", "team:plan", "Plan-2", "v1.2"] {
+        assert!(can_name_template(good), "{good}");
+    }
+    for bad in ["help", "Help", "worktree", "a/b", "", "-x", ".x", "a b"] {
+        assert!(!can_name_template(bad), "{bad}");
+    }
 }

@@ -8,7 +8,7 @@ use hedgerow_core::message::{Accepted, Author, Closed, DeliveryKey, Event, Messa
 use hedgerow_core::platform::{
     ConversationKey, Pace, Permission, PlatformError, PlatformKind, PullRequestDraft, Reply, WorkState,
 };
-use hedgerow_core::{BranchName, Hints, Timestamp, Work};
+use hedgerow_core::{BranchName, Hints, MessageId, Timestamp, Work};
 use hedgerow_platforms::{Forge, Inbox, Platform};
 
 /// A notice board: each line pinned to it is `<verb> <number> <person> <text>`.
@@ -36,9 +36,16 @@ impl Platform for Board {
         Pace::Batch
     }
 
+    fn longest(&self) -> usize {
+        500
+    }
+
+    fn recognises_repeats(&self) -> bool {
+        true
+    }
+
     async fn prepare(&self, raw: &RawEvent) -> Result<Option<Event>, PlatformError> {
-        let text = std::str::from_utf8(&raw.body).map_err(|error| PlatformError::Refused(error.to_string()))?;
-        let mut parts = text.splitn(4, ' ');
+        let mut parts = raw.body.splitn(4, ' ');
         let (Some(verb), Some(number), Some(person)) = (parts.next(), parts.next(), parts.next()) else {
             return Ok(None);
         };
@@ -51,10 +58,15 @@ impl Platform for Board {
                 parent: None,
                 author: Author { id: person.to_owned(), name: person.to_owned() },
                 text: parts.next().unwrap_or_default().to_owned(),
+                codebase: None,
                 context: None,
                 hints,
             }))),
-            "close" => Some(Event::Closed(Box::new(Closed { conversation, hints, merged: false, reopened: false }))),
+            "close" => {
+                let author = Author { id: person.to_owned(), name: person.to_owned() };
+                let closed = Closed { conversation, author, hints, merged: false, reopened: false };
+                Some(Event::Closed(Box::new(closed)))
+            }
             _ => None,
         })
     }
@@ -92,21 +104,22 @@ impl Forge for Board {
 /// An inbox in memory, with room for as many events as it says.
 struct Tray {
     room: usize,
-    events: Mutex<Vec<RawEvent>>,
+    events: Mutex<Vec<(MessageId, RawEvent)>>,
 }
 
 #[async_trait]
 impl Inbox for Tray {
     async fn accept(&self, raw: RawEvent) -> Accepted {
         let mut events = self.events.lock().expect("no test panics while it holds the lock");
-        if events.iter().any(|known| known.delivery == raw.delivery) {
-            return Accepted::Duplicate;
+        if let Some((id, _)) = events.iter().find(|(_, known)| known.delivery == raw.delivery) {
+            return Accepted::Duplicate(*id);
         }
         if events.len() == self.room {
             return Accepted::Busy;
         }
-        events.push(raw);
-        Accepted::Queued
+        let id = MessageId::new();
+        events.push((id, raw));
+        Accepted::Queued(id)
     }
 }
 
@@ -114,7 +127,9 @@ fn delivered(id: &str, body: &str) -> RawEvent {
     RawEvent {
         platform: PlatformKind::Terminal,
         delivery: DeliveryKey { id: id.to_owned(), meaning: None },
-        body: body.as_bytes().to_vec(),
+        lane: "board".to_owned(),
+        urgent: false,
+        body: body.to_owned(),
         received_at: Timestamp::from_millis(0),
     }
 }
@@ -123,8 +138,8 @@ fn delivered(id: &str, body: &str) -> RawEvent {
 async fn an_event_travels_from_the_inbox_to_a_prepared_message() {
     let tray: Box<dyn Inbox> = Box::new(Tray { room: 1, events: Mutex::default() });
     let event = delivered("1", "say 42 alice fix the login bug");
-    assert_eq!(tray.accept(event.clone()).await, Accepted::Queued);
-    assert_eq!(tray.accept(event.clone()).await, Accepted::Duplicate);
+    let Accepted::Queued(id) = tray.accept(event.clone()).await else { panic!("there is room") };
+    assert_eq!(tray.accept(event.clone()).await, Accepted::Duplicate(id));
     assert_eq!(tray.accept(delivered("2", "say 43 bob hello")).await, Accepted::Busy);
 
     let platform: Box<dyn Platform> = Box::new(Board::default());

@@ -1,19 +1,25 @@
 //! The table of commands: what `/help` shows, what a wrong use is answered with, and what a typing error is near to.
 
-/// One line of `/help`.
+/// One command of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Help {
     pub usage: &'static str,
     pub about: &'static str,
     pub example: Option<&'static str>,
+    /// What to do instead of a command that is understood and that this build does not have. `/help` leaves it out.
+    pub instead: Option<&'static str>,
 }
 
 const fn row(usage: &'static str, about: &'static str) -> Help {
-    Help { usage, about, example: None }
+    Help { usage, about, example: None, instead: None }
 }
 
 const fn shown(usage: &'static str, about: &'static str, example: &'static str) -> Help {
-    Help { usage, about, example: Some(example) }
+    Help { example: Some(example), ..row(usage, about) }
+}
+
+const fn later(usage: &'static str, about: &'static str, instead: &'static str) -> Help {
+    Help { instead: Some(instead), ..row(usage, about) }
 }
 
 /// Every command, in the order of `/help`.
@@ -47,12 +53,20 @@ pub const COMMANDS: &[Help] = &[
     row("/worktree orphans", "every git worktree, those unknown to Hedgerow marked"),
     row("/worktree keep", "pin the environment: automation leaves it alone"),
     row("/worktree unkeep", "unpin it"),
-    row("/worktree setup", "run the init script again"),
+    later("/worktree setup", "run the init script again", "ask the agent to run what the repository needs"),
     row("/worktree diff", "what changed in it"),
     row("/worktree sync", "bring the base's news in"),
-    row("/worktree merge [--squash|--rebase]", "merge it into the base"),
-    row("/worktree abort", "give it up: into the trash, branch saved"),
-    row("/worktree pr", "push and open a pull request"),
+    later(
+        "/worktree merge [--squash|--rebase]",
+        "merge it into the base",
+        "ask the agent to push the branch, and merge it where the repository lives",
+    ),
+    later(
+        "/worktree abort",
+        "give it up: into the trash, branch saved",
+        "`/worktree remove --force` moves it to the trash as it is, and can be undone",
+    ),
+    later("/worktree pr", "push and open a pull request", "ask the agent to push the branch and open one"),
     row("/commands", "list the prompt templates of the codebase"),
     shown(
         "/command-set <name> <path>",
@@ -63,8 +77,7 @@ pub const COMMANDS: &[Help] = &[
 ];
 
 /// What `/worktree` alone is answered with.
-pub(super) const WORKTREE: &str =
-    "/worktree create|list|remove|restore|link|cleanup|orphans|keep|unkeep|setup|diff|sync|merge|abort|pr";
+pub(super) const WORKTREE: &str = "/worktree create|list|remove|restore|link|cleanup|orphans|keep|unkeep|diff|sync";
 
 impl Help {
     /// The fixed words of the usage, without the slash: `worktree create`.
@@ -80,10 +93,15 @@ pub(super) fn usage(name: &str) -> &'static str {
     COMMANDS.iter().find(|help| help.name() == name).map_or("/help", |help| help.usage)
 }
 
+/// The commands that this build has, in the order of the table.
+pub fn present() -> impl Iterator<Item = &'static Help> {
+    COMMANDS.iter().filter(|help| help.instead.is_none())
+}
+
 /// The answer to `/help`.
 pub fn help() -> String {
     let mut lines = Vec::with_capacity(COMMANDS.len());
-    for help in COMMANDS {
+    for help in present() {
         lines.push(match help.example {
             Some(example) => format!("`{}` - {} (`{example}`)", help.usage, help.about),
             None => format!("`{}` - {}", help.usage, help.about),
@@ -95,13 +113,22 @@ pub fn help() -> String {
 
 /// The command that was probably meant: `status` for `stauts`, `worktree list` for `list` and `worktree lits`.
 pub fn nearest(typed: &str) -> Option<&'static str> {
+    nearest_of(typed, [])
+}
+
+/// The command or, among these names, the template that was probably meant. A command goes before a template that is
+/// as near.
+pub fn nearest_of<'a>(typed: &str, templates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     // The first word is right: it must not make the second one look nearer than it is.
     let typed = typed.strip_prefix("worktree ").unwrap_or(&typed);
     let typed: Vec<char> = typed.chars().take(MAX_TYPED).collect();
-    let names = COMMANDS.iter().map(Help::name).chain(["worktree"]);
-    names
-        .map(|name| (distance(&typed, name.rsplit(' ').next().unwrap_or(name)), name))
+    let commands = present().map(Help::name).chain(["worktree"]);
+    let commands = commands.map(|name| (name.rsplit(' ').next().unwrap_or(name).to_owned(), name));
+    let templates = templates.into_iter().map(|name| (name.to_lowercase(), name));
+    commands
+        .chain(templates)
+        .map(|(word, name)| (distance(&typed, &word), name))
         // A third of the letters wrong is a typing error; more is another word.
         .filter(|(distance, _)| *distance * 3 <= typed.len())
         .min_by_key(|(distance, _)| *distance)
