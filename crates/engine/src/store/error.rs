@@ -18,6 +18,11 @@ pub enum Taken {
     Branch,
     Path,
     Port,
+    /// Another message of the same lane is being answered.
+    Lane,
+    /// The message has its last word already.
+    LastWord,
+    Session,
 }
 
 impl fmt::Display for Taken {
@@ -31,6 +36,9 @@ impl fmt::Display for Taken {
             Self::Branch => "another environment has this branch",
             Self::Path => "another environment has this path",
             Self::Port => "another environment has this port",
+            Self::Lane => "another message of this conversation is being answered",
+            Self::LastWord => "this message has been answered",
+            Self::Session => "the conversation has a session already",
         })
     }
 }
@@ -73,6 +81,9 @@ const UNIQUE: &[(&str, &str, Taken)] = &[
     ("environments_branch", "environments.codebase_id, environments.branch", Taken::Branch),
     ("environments_path", "environments.path_key", Taken::Path),
     ("environments_port", "environments.node, environments.port", Taken::Port),
+    ("inbox_lane", "inbox.platform, inbox.lane", Taken::Lane),
+    ("outbox_last", "outbox.message_id", Taken::LastWord),
+    ("sessions_active", "sessions.conversation_id", Taken::Session),
 ];
 
 fn taken(error: &dyn DatabaseError) -> Option<Taken> {

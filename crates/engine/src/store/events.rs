@@ -1,7 +1,7 @@
 //! The append-only log: who did what, when, from which commit to which. Written with the change it tells of.
 
 use hedgerow_core::environment::Actor;
-use hedgerow_core::{CodebaseId, CommitSha, EnvironmentId, EventId, Timestamp};
+use hedgerow_core::{CodebaseId, CommitSha, ConversationId, EnvironmentId, EventId, Timestamp};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
@@ -11,7 +11,7 @@ use super::row::{Row, free_text};
 
 macro_rules! columns {
     () => {
-        "id, at, codebase_id, environment_id, actor, what, old_sha, new_sha, detail"
+        "id, at, codebase_id, environment_id, actor, what, old_sha, new_sha, detail, conversation_id"
     };
 }
 
@@ -24,6 +24,7 @@ pub struct NewEvent {
     pub what: &'static str,
     pub codebase: Option<CodebaseId>,
     pub environment: Option<EnvironmentId>,
+    pub conversation: Option<ConversationId>,
     pub old_sha: Option<CommitSha>,
     pub new_sha: Option<CommitSha>,
     pub detail: Option<String>,
@@ -37,6 +38,7 @@ impl NewEvent {
             what,
             codebase: None,
             environment: None,
+            conversation: None,
             old_sha: None,
             new_sha: None,
             detail: None,
@@ -55,6 +57,19 @@ impl NewEvent {
         self.of_codebase(codebase)
     }
 
+    /// What is known of where it happened.
+    #[must_use]
+    pub(super) fn placed(mut self, codebase: Option<CodebaseId>, environment: Option<EnvironmentId>) -> Self {
+        (self.codebase, self.environment) = (codebase, environment);
+        self
+    }
+
+    #[must_use]
+    pub fn in_conversation(mut self, id: ConversationId) -> Self {
+        self.conversation = Some(id);
+        self
+    }
+
     #[must_use]
     pub fn shas(mut self, old: Option<CommitSha>, new: Option<CommitSha>) -> Self {
         self.old_sha = old;
@@ -69,7 +84,7 @@ impl NewEvent {
     }
 
     pub(super) async fn write(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
-        sqlx::query(concat!("INSERT INTO events (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"))
+        sqlx::query(concat!("INSERT INTO events (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"))
             .bind(EventId::new().to_string())
             .bind(self.at.as_millis())
             .bind(self.codebase.map(|id| id.to_string()))
@@ -79,6 +94,7 @@ impl NewEvent {
             .bind(self.old_sha.as_ref().map(ToString::to_string))
             .bind(self.new_sha.as_ref().map(ToString::to_string))
             .bind(self.detail.as_deref().map(free_text))
+            .bind(self.conversation.map(|id| id.to_string()))
             .execute(connection)
             .await?;
         Ok(())
@@ -94,6 +110,7 @@ pub struct Event {
     pub what: String,
     pub codebase: Option<CodebaseId>,
     pub environment: Option<EnvironmentId>,
+    pub conversation: Option<ConversationId>,
     pub old_sha: Option<CommitSha>,
     pub new_sha: Option<CommitSha>,
     pub detail: Option<String>,
@@ -108,6 +125,7 @@ fn event(row: &AnyRow) -> Result<Event, StoreError> {
         what: row.text("what")?,
         codebase: row.maybe_parsed("codebase_id")?,
         environment: row.maybe_parsed("environment_id")?,
+        conversation: row.maybe_parsed("conversation_id")?,
         old_sha: row.maybe_sha("old_sha")?,
         new_sha: row.maybe_sha("new_sha")?,
         detail: row.maybe_text("detail")?,
@@ -138,5 +156,22 @@ impl Store {
             .fetch_all(&self.pool)
             .await?;
         rows.iter().map(event).collect()
+    }
+
+    /// What was written to the log after an entry (from its beginning without one), oldest first, for followers. Entries
+    /// of two processes may be written a moment out of order; a follower looks a little way back and skips what it knows.
+    pub async fn events_after(&self, after: Option<EventId>, most: u32) -> Result<Vec<Event>, StoreError> {
+        let rows = sqlx::query(concat!("SELECT ", columns!(), " FROM events WHERE id > $1 ORDER BY id LIMIT $2"))
+            .bind(after.map(|id| id.to_string()).unwrap_or_default())
+            .bind(i64::from(most))
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(event).collect()
+    }
+
+    /// The newest entry of the log.
+    pub async fn newest_event(&self) -> Result<Option<EventId>, StoreError> {
+        let row = sqlx::query("SELECT max(id) AS newest FROM events").fetch_one(&self.pool).await?;
+        Row(&row).maybe_parsed("newest")
     }
 }

@@ -9,18 +9,27 @@ mod chores;
 mod claim;
 mod codebases;
 mod conversations;
+mod deliveries;
 mod environments;
 mod error;
 mod events;
 mod find;
+mod inbox;
 mod leases;
 mod open;
+mod outbox;
 mod ports;
 mod row;
+mod runs;
 mod save;
 mod saved;
+mod sessions;
+mod talk;
+mod templates;
 mod works;
 
+use hedgerow_core::Timestamp;
+use hedgerow_core::platform::PlatformKind;
 use sqlx::AnyPool;
 
 pub use chores::Chore;
@@ -29,19 +38,53 @@ pub use conversations::Conversation;
 pub use error::{StoreError, Taken};
 pub use events::{Event, NewEvent};
 pub use find::Scope;
+pub use inbox::{Delivered, Which};
 pub use open::Database;
+pub use outbox::{NewReply, Outgoing, Sent};
+pub use runs::{Conclusion, Run};
 pub use save::Change;
+pub use sessions::{Session, SessionNews};
+pub use talk::Spoken;
 
 /// The open database. Cheap to clone; all clones share a few connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: AnyPool,
+    is_postgres: bool,
+}
+
+/// Which messages and replies a process serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    pub platform: PlatformKind,
+    /// Only this conversation (whose lane has the same name). `None`: all of the platform.
+    pub only: Option<String>,
+}
+
+/// Who takes something, when, and until when it is theirs unless they renew it. Times are the store's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim<'a> {
+    pub holder: &'a str,
+    pub now: Timestamp,
+    pub until: Timestamp,
 }
 
 impl Store {
     /// Opens the database, makes it if it is missing (a SQLite file), and brings it up to date.
     pub async fn open(database: &Database) -> Result<Self, StoreError> {
-        Ok(Self { pool: open::open(database).await? })
+        Ok(Self { pool: open::open(database).await?, is_postgres: matches!(database, Database::Postgres(_)) })
+    }
+
+    /// What time it is for everyone who shares this store: a server's own, so that machines whose clocks differ agree on
+    /// when a lease ends. A file is shared by one machine only, whose clock the caller has read.
+    pub async fn time(&self, own: Timestamp) -> Result<Timestamp, StoreError> {
+        if !self.is_postgres {
+            return Ok(own);
+        }
+        let row = sqlx::query("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now")
+            .fetch_one(&self.pool)
+            .await?;
+        row::Row(&row).time("now")
     }
 
     /// Waits for what is under way, then closes every connection, those of clones too.

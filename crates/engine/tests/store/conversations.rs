@@ -47,6 +47,21 @@ async fn a_conversation_points_at_an_environment_and_so_at_its_codebase() {
 }
 
 #[tokio::test]
+async fn who_lets_go_of_an_environment_keeps_another() {
+    let scene = Scene::begin().await;
+    let (gone, new) = (scene.issue(42).await, scene.issue(43).await);
+    for (id, environment) in [("C1", &gone), ("C2", &gone), ("C3", &new)] {
+        let conversation = scene.store.conversation(&thread(id), time(1)).await.expect("made").id;
+        scene.store.point(conversation, Some(environment.id), time(2)).await.expect("pointed");
+    }
+    for (only, left) in [(Some(thread("C3")), 2), (Some(thread("C1")), 1), (None, 0)] {
+        scene.store.let_go_of(gone.id, only.as_ref(), time(3)).await.expect("let go of");
+        assert_eq!(scene.store.conversations_of(gone.id).await.expect("read").len(), left, "{only:?}");
+    }
+    assert_eq!(scene.store.conversations_of(new.id).await.expect("read"), [thread("C3")]);
+}
+
+#[tokio::test]
 async fn a_forgotten_codebase_leaves_its_conversations_without_one() {
     let scene = Scene::begin().await;
     let issue = scene.issue(42).await;

@@ -7,6 +7,7 @@ mod environments;
 mod find;
 mod inserting;
 mod leases;
+mod messages;
 mod opening;
 mod ports;
 mod saving;
