@@ -1,0 +1,160 @@
+//! A small process between us and a program: it ends the whole tree when it is asked to, when the program is done, or
+//! when we are gone.
+//!
+//! It is the subreaper of everything below it (on Linux): whatever a program starts, in a session of its own or orphaned
+//! twice over, comes back to it and is found.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, wait};
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+use tokio::time::{Instant, Interval, interval, timeout};
+
+use super::processes::descendants;
+use super::surroundings;
+
+/// How often we look whether our parent is there, and whether something of the tree is left.
+const GLANCE: Duration = Duration::from_millis(100);
+/// How long a tree may take to end when it is asked to.
+pub(super) const GRACE: Duration = Duration::from_secs(3);
+/// The same when nobody is there who waits for it: a new server may start soon.
+const SHORT_GRACE: Duration = Duration::from_millis(500);
+/// How long we kill before we leave what cannot be killed (it hangs in the kernel) to the system.
+const PATIENCE: Duration = Duration::from_secs(30);
+const BETWEEN_ROUNDS: Duration = Duration::from_millis(10);
+
+/// Runs a program to its end, and everything that it started. The exit status is the program's, 128 and the signal's
+/// number when one ended it.
+///
+/// An error when the program cannot be started; then nothing is left either.
+pub fn supervise(command: &[OsString]) -> io::Result<u8> {
+    let Some((program, arguments)) = command.split_first() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    // Our parent's own word first: when it died right after it had started us, the system names another one.
+    let parent = surroundings::server().or_else(getppid);
+    // No terminal: neither its Ctrl-C nor its hang-up is for the tree, and nothing below can ask there for a password.
+    // Whoever starts us by hand may have made us the leader of a group already, which is as good.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(getpid()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut watch = Watch::new(parent)?;
+        if watch.is_orphaned() {
+            return Ok(ended_by(Signal::TERM));
+        }
+        let child = Command::new(program).args(arguments).env_remove(surroundings::SERVER).process_group(0).spawn()?;
+        let mut tree = Tree { main: Pid::from_child(&child), status: None };
+        let grace = watch.until_it_is_over(&mut tree).await;
+        watch.end(&mut tree, grace).await;
+        Ok(tree.status.map_or(ended_by(Signal::TERM), code))
+    })
+}
+
+/// Our children, and what became of the program.
+struct Tree {
+    main: Pid,
+    status: Option<WaitStatus>,
+}
+
+impl Tree {
+    /// Takes leave of whoever has ended. `false` when nobody is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.main => self.status = Some(status),
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn signal(signals: &[Signal]) {
+        for process in descendants(getpid()) {
+            for signal in signals {
+                process.signal(*signal);
+            }
+        }
+    }
+}
+
+/// What we look out for.
+struct Watch {
+    parent: Option<Pid>,
+    terminate: Signals,
+    interrupt: Signals,
+    hang_up: Signals,
+    child: Signals,
+    glance: Interval,
+}
+
+impl Watch {
+    fn new(parent: Option<Pid>) -> io::Result<Self> {
+        Ok(Self {
+            parent,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+            child: signal(SignalKind::child())?,
+            glance: interval(GLANCE),
+        })
+    }
+
+    fn is_orphaned(&self) -> bool {
+        getppid() != self.parent
+    }
+
+    /// Until the program has ended or has to; how long the rest of it may take.
+    async fn until_it_is_over(&mut self, tree: &mut Tree) -> Duration {
+        loop {
+            tree.reap();
+            if tree.status.is_some() {
+                return GRACE;
+            }
+            tokio::select! {
+                _ = self.terminate.recv() => return GRACE,
+                _ = self.interrupt.recv() => return GRACE,
+                _ = self.hang_up.recv() => return GRACE,
+                _ = self.child.recv() => {}
+                _ = self.glance.tick() => if self.is_orphaned() {
+                    return SHORT_GRACE;
+                },
+            }
+        }
+    }
+
+    /// Asks everyone to end, then makes them.
+    async fn end(&mut self, tree: &mut Tree, grace: Duration) {
+        let asked = Instant::now();
+        if tree.reap() {
+            // Whoever was stopped has to go on to hear it.
+            Tree::signal(&[Signal::TERM, Signal::CONT]);
+        }
+        while tree.reap() {
+            let spent = asked.elapsed();
+            if spent > grace + PATIENCE {
+                return;
+            }
+            let pause = if spent < grace {
+                GLANCE.min(grace.saturating_sub(spent))
+            } else {
+                Tree::signal(&[Signal::KILL]);
+                BETWEEN_ROUNDS
+            };
+            let _ = timeout(pause, self.child.recv()).await;
+        }
+    }
+}
+
+fn code(status: WaitStatus) -> u8 {
+    let code = status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+fn ended_by(signal: Signal) -> u8 {
+    u8::try_from(128 + signal.as_raw()).unwrap_or(1)
+}
