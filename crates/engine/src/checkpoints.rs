@@ -15,6 +15,10 @@ use crate::store::NewEvent;
 /// What an undo says it has made: the state that it left.
 const BEFORE: &str = "before undo";
 
+/// What stands around each turn of an assistant. What lies between two turns is people's, and no undo takes it back.
+pub(crate) const BEFORE_A_TURN: &str = "before a turn";
+pub(crate) const AFTER_A_TURN: &str = "after a turn";
+
 /// What a call for a checkpoint got.
 #[derive(Debug, Clone)]
 pub struct Checked {
@@ -64,7 +68,8 @@ impl Engine {
         Ok(self.store.forget_checkpoints(environment.id, None).await?)
     }
 
-    async fn checkpoint_leased(
+    /// The same for whoever has the lease.
+    pub(crate) async fn checkpoint_leased(
         &self,
         lease: &Lease,
         environment: &Environment,
@@ -245,15 +250,20 @@ impl<'a> Way<'a> {
         {
             return Ok(Self { from: Some(from), to });
         }
-        let mut position = newest.position();
-        while let Some(earlier) = known.iter().rev().find(|marked| marked.checkpoint.number < position) {
+        let (mut from, mut position) = (newest, newest.position());
+        let earlier = |position| known.iter().rev().find(|marked: &&Marked| marked.checkpoint.number < position);
+        let begins_a_turn = of(position).is_some_and(|at| at.checkpoint.label.as_deref() == Some(BEFORE_A_TURN));
+        if begins_a_turn && let Some(between) = earlier(position) {
+            (from, position) = (between, between.position());
+        }
+        while let Some(earlier) = earlier(position) {
             // Only an undo that was not concluded is met here; it led to where it says.
             if let Mark::Before { to, .. } = earlier.mark {
                 position = earlier.checkpoint.number.min(to + 1);
                 continue;
             }
-            if earlier.state != newest.state {
-                return Ok(Self { from: Some(newest), to: earlier });
+            if earlier.state != from.state {
+                return Ok(Self { from: Some(from), to: earlier });
             }
             position = earlier.position();
         }

@@ -23,7 +23,7 @@ impl Engine {
         environment: &Environment,
         by: &Actor,
     ) -> Outcome<Swept> {
-        self.unlink(conversation, environment).await?;
+        self.store.let_go_of(environment.id, Some(conversation), self.clock.now()).await?;
         let kept = |row: &Environment, why: &str| Ok(Swept::of(row, SweptOutcome::Kept, why.to_owned()));
         let now = match self.store.environment(environment.id).await? {
             Some(row) if row.state.is_live() => row,
@@ -34,15 +34,5 @@ impl Engine {
         let codebase = self.codebase_of(&now).await?;
         let terms = Terms { want: Want::Closed, dry_run: false, by };
         Ok(self.sweep(&codebase, vec![now], terms).await.remove(0))
-    }
-
-    /// The conversation refers to the environment no more. One that refers to another by now keeps that.
-    async fn unlink(&self, conversation: &ConversationKey, environment: &Environment) -> Outcome<()> {
-        if !self.store.conversations_of(environment.id).await?.contains(conversation) {
-            return Ok(());
-        }
-        let now = self.clock.now();
-        let known = self.store.conversation(conversation, now).await?;
-        Ok(self.store.point(known.id, None, now).await?)
     }
 }

@@ -39,6 +39,13 @@ impl Engine {
         self.register(folder, None, by).await
     }
 
+    /// The codebase that a folder belongs to, if it is registered.
+    pub async fn known_codebase_at(&self, folder: &Path) -> Outcome<Option<Codebase>> {
+        let main = self.git.discover(folder).await?;
+        let main = std::fs::canonicalize(&main).map_err(Trouble::folder(&main))?;
+        Ok(self.store.codebase_at(&main).await?)
+    }
+
     async fn register(&self, folder: &Path, name: Option<&str>, by: &Actor) -> Outcome<Registered> {
         let shown = folder.display();
         let folder = std::fs::canonicalize(folder).map_err(|error| {

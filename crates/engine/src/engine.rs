@@ -9,6 +9,8 @@ use hedgerow_core::{
     BranchName, Codebase, CodebaseId, ConversationId, Environment, EnvironmentId, Hints, Timestamp, Work,
 };
 
+use tokio::sync::Notify;
+
 use crate::clock::Clock;
 use crate::disk::Disk;
 pub use crate::doctor::{Finding, Level};
@@ -30,6 +32,8 @@ pub struct Engine {
     pub(crate) version: Version,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) rooms: Arc<Rooms>,
+    /// Told when somebody asks for the end of a run, so that it need not wait for the next look at the store.
+    pub(crate) stop_asked: Arc<Notify>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -215,7 +219,8 @@ impl Engine {
         let (version, store) = (version?, store?);
         let provider = Arc::new(WorktreeProvider::new(git.clone(), version, &settings));
         let settings = Arc::new(settings);
-        let engine = Self { settings, clock, store, git, version, provider, rooms: Arc::default() };
+        let engine =
+            Self { settings, clock, store, git, version, provider, rooms: Arc::default(), stop_asked: Arc::default() };
         engine.settle().await?;
         Ok(engine)
     }
@@ -230,6 +235,20 @@ impl Engine {
     /// The store, for callers that know what they ask for.
     pub const fn store(&self) -> &Store {
         &self.store
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What time it is on this machine.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// What time it is for everyone who shares the store; leases and claims go by it.
+    pub async fn store_now(&self) -> Outcome<Timestamp> {
+        Ok(self.store.time(self.clock.now()).await?)
     }
 
     /// Someone worked in it just now.

@@ -5,6 +5,7 @@
 //! is carried on.
 
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use hedgerow_core::environment::Actor;
@@ -178,7 +179,7 @@ pub(crate) fn plan_of(environment: &Environment, start: Start) -> Plan {
 }
 
 fn open_lock(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 fn same_file(named: &std::fs::Metadata, file: &File) -> bool {

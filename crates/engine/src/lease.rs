@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hedgerow_core::{Environment, Kind, Lease, UserError};
+use hedgerow_core::{ConversationId, Environment, Kind, Lease, UserError};
 
 use tokio::time::sleep;
 
@@ -27,6 +27,25 @@ pub(crate) struct Held {
 impl Engine {
     /// Takes the lease of an environment, or says who has it.
     pub(crate) async fn lease(&self, environment: &Environment) -> Outcome<Held> {
+        self.lease_for(environment, TTL_SECONDS).await
+    }
+
+    /// The same for a run, which keeps it by renewing.
+    pub(crate) async fn lease_for_run(&self, environment: &Environment) -> Outcome<Held> {
+        self.lease_for(environment, self.run_ttl()).await
+    }
+
+    fn run_ttl(&self) -> i64 {
+        i64::try_from(self.settings.runs.lease.as_secs()).unwrap_or(TTL_SECONDS)
+    }
+
+    /// Keeps a run's lease for longer. `false` when it has passed to somebody else.
+    pub(crate) async fn renew(&self, lease: &Lease) -> Outcome<bool> {
+        let Some(environment) = lease.environment() else { return Ok(true) };
+        Ok(self.store.renew_lease(environment, lease.epoch(), self.store_now().await?, self.run_ttl()).await?)
+    }
+
+    async fn lease_for(&self, environment: &Environment, seconds: i64) -> Outcome<Held> {
         let busy = |who: &str| {
             UserError::new(Kind::Busy, format!("`{}` is in use right now{who}", environment.name()))
                 .hint("try again when that is done")
@@ -40,10 +59,11 @@ impl Engine {
             }
         }
         let Some(lock) = lock else { return Err(busy("").into()) };
-        match self.lease_to_settle(environment).await? {
+        match self.take_lease(environment, seconds).await? {
             Some(lease) => Ok(Held { lease, _busy: lock }),
             None => {
-                let holder = self.store.lease_holder(environment.id, self.clock.now()).await?.unwrap_or_default();
+                let holder =
+                    self.store.lease_holder(environment.id, self.store_now().await?).await?.unwrap_or_default();
                 Err(busy(&format!(" by {holder}")).into())
             }
         }
@@ -52,11 +72,16 @@ impl Engine {
     /// For a caller that already knows it is alone on this machine. A lease that a dead process of this machine
     /// left behind is no obstacle: whatever it began is settled now and not when the lease runs out.
     pub(crate) async fn lease_to_settle(&self, environment: &Environment) -> Outcome<Option<Lease>> {
+        self.take_lease(environment, TTL_SECONDS).await
+    }
+
+    async fn take_lease(&self, environment: &Environment, seconds: i64) -> Outcome<Option<Lease>> {
         let owner = format!("{}:{}", self.settings.node, std::process::id());
-        let take = || self.store.take_lease(environment.id, &owner, self.clock.now(), TTL_SECONDS);
+        let now = self.store_now().await?;
+        let take = || self.store.take_lease(environment.id, &owner, now, seconds);
         let mut epoch = take().await?;
         if epoch.is_none()
-            && let Some(holder) = self.store.lease_holder(environment.id, self.clock.now()).await?
+            && let Some(holder) = self.store.lease_holder(environment.id, now).await?
             && self.is_gone(&holder)
         {
             self.store.end_lease_of(environment.id, &holder).await?;
@@ -65,9 +90,15 @@ impl Engine {
         Ok(epoch.map(|epoch| Lease::granted(environment.id, owner.clone(), epoch)))
     }
 
+    /// The lease of a conversation's scratch folder, for whoever has taken the conversation's message: messages of one
+    /// conversation are taken one at a time.
+    pub fn scratch_lease(&self, conversation: ConversationId) -> Lease {
+        Lease::granted_scratch(conversation, format!("{}:{}", self.settings.node, std::process::id()))
+    }
+
     /// Who is at work in an environment now. Whoever died at it on this machine is not.
     pub(crate) async fn at_work_in(&self, environment: &Environment) -> Outcome<Option<String>> {
-        let holder = self.store.lease_holder(environment.id, self.clock.now()).await?;
+        let holder = self.store.lease_holder(environment.id, self.store_now().await?).await?;
         let own = format!("{}:{}", self.settings.node, std::process::id());
         Ok(holder.filter(|holder| *holder == own || !self.is_gone(holder)))
     }
@@ -83,6 +114,7 @@ impl Engine {
 
     /// Gives it back. A lease that is not given back runs out by itself.
     pub(crate) async fn release(&self, held: Held) -> Outcome<()> {
-        Ok(self.store.release_lease(held.lease.environment(), held.lease.epoch()).await?)
+        let Some(environment) = held.lease.environment() else { return Ok(()) };
+        Ok(self.store.release_lease(environment, held.lease.epoch()).await?)
     }
 }

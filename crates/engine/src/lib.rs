@@ -3,33 +3,46 @@
 //! The library never prints, never reads `$HOME` or the environment, and never asks the wall clock: all of that comes
 //! in through [`Settings`] and [`Clock`]. The command line, and later the server, are thin callers of [`Engine`].
 
+mod answer;
+pub mod assistant;
+pub mod base_files;
 pub mod checkpoints;
 mod cleanup;
 pub mod clock;
 mod close;
 mod codebases;
+pub mod commands;
 pub mod disk;
+pub mod dispatch;
 mod doctor;
 pub mod engine;
 mod explain;
 pub mod failure;
 pub mod git;
+mod hands;
 pub mod isolation;
 mod journal;
 mod lease;
 mod look;
 pub mod merged;
+pub mod outbox;
 pub mod purge;
 pub mod reconcile;
 mod remote_url;
 mod remove;
+pub mod replies;
+pub mod repository_config;
 mod resolve;
 mod restore;
 mod round;
+mod run;
 pub mod saved;
+mod scratch;
 pub mod settings;
 pub mod steps;
 pub mod store;
+pub mod sync;
+pub mod templates;
 pub mod timer;
 mod vault;
 mod verdicts;

@@ -2,6 +2,7 @@
 
 use hedgerow_core::{Kind, UserError};
 
+use crate::engine::Source;
 use crate::failure::Outcome;
 
 /// The owner and name of a repository on a host, from any form of its URL.
@@ -109,6 +110,29 @@ pub(crate) fn check_clone_url(url: &str) -> Outcome<()> {
     }
 }
 
+/// What a chat may have cloned: https and ssh. A folder of this machine is nobody's to name from elsewhere.
+pub(crate) fn check_clone_url_from_chat(url: &str) -> Outcome<()> {
+    check_clone_url(url)?;
+    let is_remote = match url.split_once("://") {
+        Some((scheme, rest)) => matches!(scheme, "https" | "ssh") && !rest.starts_with(['/', '-']),
+        None => Source::is_url(url),
+    };
+    if is_remote {
+        return Ok(());
+    }
+    Err(UserError::new(Kind::Usage, "only an https or ssh URL can be cloned from here")
+        .hint("`/clone <url>` with one that begins with `https` or `ssh`")
+        .into())
+}
+
+impl Source {
+    /// Whether a text is a URL and not a path: `scheme://…`, or `host:path` as ssh has it, a colon before any slash.
+    pub fn is_url(text: &str) -> bool {
+        let is_host = |first: &str| first.contains(':') && !first.starts_with(['.', ':', '-', '~']);
+        text.contains("://") || text.split('/').next().is_some_and(is_host)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +164,29 @@ mod tests {
         assert_eq!(told, "fatal: unable to access 'https://host/a': no (see ssh://h/b)");
         assert_eq!(without_credentials("https://u:pass/word@host/a"), "https://…");
         assert_eq!(without_credentials("ssh://git@[::1]:22/a"), "ssh://[::1]:22/a");
+    }
+
+    #[test]
+    fn a_chat_names_no_folder_of_this_machine() {
+        for good in ["https://h/a/b", "https://alice@h:8443/a", "git@h:a/b", "ssh://git@h/a", "h:a"] {
+            assert!(check_clone_url_from_chat(good).is_ok(), "{good}");
+        }
+        for bad in ["file:///srv/x", "/srv/x", "../x", "x", "~/x", "~a:b", "./a:b", "http://h/a", "https:///etc"]
+            .into_iter()
+            .chain(["FILE:///srv/x", "ssh://-oProxyCommand=id/x", "https://u:p@h/r", "", ":x", "-h:x"])
+        {
+            assert!(check_clone_url_from_chat(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for url in ["https://example.com/x.git", "file:///srv/x", "git@example.com:acme/shop.git", "host:x"] {
+            assert!(Source::is_url(url), "{url}");
+        }
+        for path in [".", "/srv/x", "shop", "./a:b", "sub/a:b", "~/x"] {
+            assert!(!Source::is_url(path), "{path}");
+        }
     }
 
     #[test]

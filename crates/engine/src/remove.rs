@@ -2,15 +2,16 @@
 
 use hedgerow_core::cleanup::{Removal, Usage, may_remove};
 use hedgerow_core::environment::{Actor, Trash, TrashedBecause};
-use hedgerow_core::platform::PlatformKind;
+use hedgerow_core::platform::{ConversationKey, PlatformKind};
 use hedgerow_core::provider::{Condition, Facts, Presence, ProviderError};
 use hedgerow_core::{Codebase, Environment, Kind, Lease, State, UserError};
 
 use crate::engine::{Engine, Removed};
 use crate::failure::Outcome;
 use crate::lease::Held;
+use crate::replies;
 use crate::steps;
-use crate::store::NewEvent;
+use crate::store::{NewEvent, NewReply};
 
 /// Why an environment is being removed.
 pub(crate) struct Order<'a> {
@@ -29,10 +30,21 @@ impl Engine {
     /// 4. The move.
     /// 5. The row is trashed; its work, branch and path are free.
     pub async fn remove(&self, environment: &Environment, force: bool, by: &Actor) -> Outcome<Removed> {
+        Box::pin(self.remove_from(None, environment, force, by)).await
+    }
+
+    /// The same from a conversation, whose own use of the environment is no reason to keep it.
+    pub(crate) async fn remove_from(
+        &self,
+        asking: Option<&ConversationKey>,
+        environment: &Environment,
+        force: bool,
+        by: &Actor,
+    ) -> Outcome<Removed> {
         let codebase = self.codebase_of(environment).await?;
         let held = self.lease(environment).await?;
         let removed = match self.require_live(environment).await {
-            Ok(now) => self.remove_leased(&held, &codebase, &now, force, by).await,
+            Ok(now) => self.remove_leased(&held, &codebase, &now, (asking, force), by).await,
             Err(gone) => Err(gone),
         };
         self.release(held).await?;
@@ -57,10 +69,14 @@ impl Engine {
         held: &Held,
         codebase: &Codebase,
         environment: &Environment,
-        force: bool,
+        (asking, force): (Option<&ConversationKey>, bool),
         by: &Actor,
     ) -> Outcome<Removed> {
-        let usage = self.usage(environment).await?;
+        let mut usage = self.usage(environment).await?;
+        if let Some(asking) = asking {
+            let own = format!("{}:{}", asking.platform, asking.id);
+            usage.conversations.retain(|name| *name != own);
+        }
         // With --force nothing depends on what changed, so the files are not looked at: the time does not grow with them.
         let condition = if force {
             self.provider.glance(codebase, environment).await
@@ -139,6 +155,9 @@ impl Engine {
         }
         self.store.save(&trashed, (State::Removing, going.generation), &event).await?;
         steps::reached("row trashed");
+        if *by == Actor::automation() {
+            self.tell_conversations(&trashed).await?;
+        }
         self.unlink_conversations(going).await?;
         steps::reached("conversations let go of");
         Ok(trashed)
@@ -238,13 +257,25 @@ impl Engine {
         Ok(Removed::LetGo { environment: environment.clone() })
     }
 
-    async fn unlink_conversations(&self, environment: &Environment) -> Outcome<()> {
+    /// Nobody asked for it, so those who used it are told, and how to have it back.
+    async fn tell_conversations(&self, trashed: &Environment) -> Outcome<()> {
         let now = self.clock.now();
-        for key in self.store.conversations_of(environment.id).await? {
-            let conversation = self.store.conversation(&key, now).await?;
-            self.store.point(conversation.id, None, now).await?;
+        let because = match trashed.trash.as_ref().map(|trash| trash.because) {
+            Some(TrashedBecause::Merged) => "its work is merged",
+            Some(TrashedBecause::Stale) => "nothing happened there for long",
+            Some(TrashedBecause::Closed) => "it was closed",
+            _ => "it was not needed any more",
+        };
+        for key in self.store.conversations_of(trashed.id).await? {
+            let conversation = self.store.conversation(&key, now).await?.id;
+            let words = replies::messages::gone(trashed.name(), because);
+            self.store.say(&NewReply { conversation, message: None, words }, now).await?;
         }
         Ok(())
+    }
+
+    async fn unlink_conversations(&self, environment: &Environment) -> Outcome<()> {
+        Ok(self.store.let_go_of(environment.id, None, self.clock.now()).await?)
     }
 
     /// What Hedgerow itself knows about who uses an environment. Asked under its lease, so nothing runs in it.

@@ -38,6 +38,9 @@ impl Engine {
                 self.add(&mut codebases, line).await?;
             }
         }
+        if !dry_run {
+            self.tidy_scratch().await?;
+        }
         let node = &self.settings.node;
         let live = self.store.live_everywhere().await?.into_iter().filter(|environment| environment.node == *node);
         let live = live.count();

@@ -1,4 +1,4 @@
-//! An environment as people and scripts see it. The JSON is a fixed point: fields are added, never changed.
+//! Environments and codebases as people and scripts see them. The JSON is a fixed point: fields are added, never changed.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,10 @@ use hedgerow_core::environment::{
 };
 use hedgerow_core::merged::Verdict;
 use hedgerow_core::provider::Condition;
-use hedgerow_core::{BranchName, CommitSha, EnvironmentId, State, Timestamp};
+use hedgerow_core::{BranchName, Codebase, CodebaseId, CommitSha, EnvironmentId, State, Timestamp};
 use serde::Serialize;
+
+use crate::engine::Removed;
 
 /// What `list`, `show` and `create` answer. Costly fields are `null` where they were not asked for.
 #[derive(Debug, Clone, Serialize)]
@@ -136,5 +138,62 @@ impl View {
             condition: look.condition,
             verdict: look.verdict,
         }
+    }
+}
+
+/// A codebase.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodebaseView {
+    pub id: CodebaseId,
+    pub name: String,
+    pub path: PathBuf,
+    pub folder: String,
+    pub remote: Option<String>,
+    pub remote_name: Option<String>,
+    pub base_branch: Option<BranchName>,
+    pub created_at: Timestamp,
+    /// Whether it was registered just now; only where one is added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_new: Option<bool>,
+    /// How many live ones it has; only where one is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environments: Option<usize>,
+}
+
+impl CodebaseView {
+    pub fn new(codebase: &Codebase) -> Self {
+        Self {
+            id: codebase.id,
+            name: codebase.name.clone(),
+            path: codebase.path.clone(),
+            folder: codebase.folder.clone(),
+            remote: codebase.remote.clone(),
+            remote_name: codebase.remote_name.clone(),
+            base_branch: codebase.base_branch.clone(),
+            created_at: codebase.created_at,
+            is_new: None,
+            environments: None,
+        }
+    }
+}
+
+/// What became of a removal.
+#[derive(Debug, Clone, Serialize)]
+pub struct RemovedView {
+    pub outcome: &'static str,
+    pub branch_deleted: bool,
+    /// What undoes it, in the caller's own language.
+    pub undo: Option<String>,
+    pub environment: View,
+}
+
+impl RemovedView {
+    pub fn new(removed: &Removed, codebase: &str, undo: Option<String>) -> Self {
+        let (outcome, branch_deleted, environment) = match removed {
+            Removed::Trashed { environment, branch_deleted } => ("trashed", *branch_deleted, environment),
+            Removed::WasGone { environment } => ("was_gone", false, environment),
+            Removed::LetGo { environment } => ("let_go", false, environment),
+        };
+        Self { outcome, branch_deleted, undo, environment: View::new(environment, codebase, Look::default()) }
     }
 }

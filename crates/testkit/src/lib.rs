@@ -4,13 +4,17 @@
 //! a folder next door.
 #![expect(clippy::missing_panics_doc, reason = "what fails here fails the test, wherever it happens")]
 
+pub mod brain;
 pub mod cli;
 pub mod clock;
 pub mod crash;
 pub mod database;
 pub mod evil;
 pub mod git;
+pub mod http;
+pub mod office;
 pub mod repo;
+pub mod talk;
 pub mod tokens;
 pub mod tree;
 pub mod world;
@@ -18,7 +22,9 @@ pub mod world;
 pub use cli::Cli;
 pub use clock::TestClock;
 pub use database::TestDatabase;
+pub use office::Office;
 pub use repo::TestRepo;
+pub use talk::Talk;
 pub use tokens::Tokens;
 pub use tree::Tree;
 pub use world::World;

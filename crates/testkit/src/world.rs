@@ -198,6 +198,7 @@ pub(crate) fn settings_at(folder: &Path, database: Database) -> Settings {
         skill_folder: Some(folder.join("person/tmp/worktrees")),
         git: PathBuf::from("git"),
         git_env: hermetic_env(),
+        runs: hedgerow_engine::settings::Runs::default(),
     }
 }
 

@@ -80,7 +80,7 @@ impl Engine {
 
     /// Nobody has leased it, and no git of a person's is at work in it.
     async fn require_unused(&self, environment: &Environment) -> Outcome<()> {
-        let leased = self.store.lease_holder(environment.id, self.clock.now()).await?.is_some();
+        let leased = self.store.lease_holder(environment.id, self.store_now().await?).await?.is_some();
         let folder = environment.trash.as_ref().map_or(&environment.path, |trash| &trash.path);
         if leased || git_locks::is_git_inside(folder) {
             return Err(UserError::new(Kind::Busy, "a git is at work in it").into());

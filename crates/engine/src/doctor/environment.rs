@@ -107,7 +107,7 @@ impl Engine {
     /// Leases of processes of this machine that are gone. They run out by themselves; until then they are in the way.
     pub(super) async fn check_leases(&self) -> Outcome<Vec<Finding>> {
         let mut findings = Vec::new();
-        for (id, holder) in self.store.leases(self.clock.now()).await? {
+        for (id, holder) in self.store.leases(self.store_now().await?).await? {
             // One that is being worked on by this very machine holds its lock as well.
             if !self.is_gone(&holder) || self.try_busy(id)?.is_none() {
                 continue;

@@ -26,22 +26,23 @@ impl Engine {
             }
         };
         let mut findings = Vec::new();
+        let is_any = !(trash.is_empty() && checkpoints.is_empty() && saved.is_empty());
+        let is_shared = is_any && self.is_shared(repo).await?;
         for (holder, count) in trash {
             if !matches!(self.state_of(&holder).await?, Some(State::Trashed | State::Removing)) {
                 let prefix = format!("{TRASH}{holder}/");
                 let detail =
                     format!("{count} refs below {prefix} hold objects for an environment that is not in the trash");
-                findings.push(Finding::warning(what, detail, by_hand(repo, &prefix)));
+                findings.push(Finding::warning(what, detail, whose(is_shared, repo, &prefix)));
             }
         }
         for (holder, count) in checkpoints {
             if !self.can_come_back(&holder).await? {
                 let prefix = format!("{CHECKPOINTS}{holder}/");
                 let detail = format!("{count} refs below {prefix} hold checkpoints of an environment that is gone");
-                findings.push(Finding::warning(what, detail, by_hand(repo, &prefix)));
+                findings.push(Finding::warning(what, detail, whose(is_shared, repo, &prefix)));
             }
         }
-        let is_shared = !saved.is_empty() && self.is_shared(repo).await?;
         for (holder, count) in saved {
             let id = holder.parse::<SavedId>().ok();
             if let Some(id) = id
@@ -57,10 +58,7 @@ impl Engine {
                     Finding::warning(what, detail, hint)
                         .cured_by(Cure::Unpin { codebase: codebase.clone().into(), saved })
                 }
-                _ => {
-                    let hint = format!("they may be another Hedgerow's; if not: {}", by_hand(repo, &prefix));
-                    Finding::warning(what, detail, hint)
-                }
+                _ => Finding::warning(what, detail, whose(true, repo, &prefix)),
             });
         }
         Ok(findings)
@@ -84,7 +82,7 @@ impl Engine {
     /// Whether no saved state needs the refs of this id, nor will one. A purge makes them before it writes its saved state
     /// down, and holds its environment in the trash all the while: so it is asked first, and the store after it.
     pub(super) async fn is_nobodys(&self, saved: SavedId) -> Outcome<bool> {
-        let now = self.clock.now();
+        let now = self.store_now().await?;
         for trashed in self.store.in_state(&self.settings.node, State::Trashed).await? {
             if self.store.lease_holder(trashed.id, now).await?.is_some() {
                 return Ok(false);
@@ -95,7 +93,7 @@ impl Engine {
         Ok(!in_vault && !self.store.is_saved(saved).await?)
     }
 
-    /// Whether a Hedgerow with another store has environments of this repository. Its saved states are in no row here.
+    /// Whether a Hedgerow with another store has environments of this repository. What its refs are for is in no row here.
     async fn is_shared(&self, repo: &Repo) -> Outcome<bool> {
         for id in admin_folders(repo.common_dir()).iter().filter_map(|admin| read_marker(admin)) {
             if self.store.environment(id).await?.is_none() {
@@ -114,6 +112,12 @@ async fn holders(repo: &Repo, prefix: &str) -> Result<BTreeMap<String, usize>, G
         *holders.entry(holder.to_owned()).or_default() += 1;
     }
     Ok(holders)
+}
+
+/// What to do about refs that are for nobody here, in a repository that another Hedgerow may use as well.
+fn whose(is_shared: bool, repo: &Repo, prefix: &str) -> String {
+    let by_hand = by_hand(repo, prefix);
+    if is_shared { format!("they may be another Hedgerow's; if not: {by_hand}") } else { by_hand }
 }
 
 fn by_hand(repo: &Repo, prefix: &str) -> String {

@@ -3,6 +3,7 @@
 //! They are asked about branches that agents write, so nothing a repository holds may run, and no setting (the user's
 //! included) may turn "not merged" into "merged".
 
+mod commit;
 mod diff;
 mod patch;
 
@@ -12,6 +13,7 @@ use std::path::Path;
 use hedgerow_core::CommitSha;
 use tempfile::TempDir;
 
+pub(crate) use self::commit::MergeCommit;
 pub(crate) use self::patch::{Change, Digest, Outline, Patch};
 use super::call::Call;
 use super::hazards::Scope;

@@ -23,6 +23,7 @@ pub mod remote;
 mod repo;
 pub mod rewinding;
 pub mod status;
+pub mod tree;
 mod version;
 mod watch;
 pub mod worktree;

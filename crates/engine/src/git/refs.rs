@@ -32,6 +32,14 @@ impl Repo {
         self.commit(&remote_ref(remote, branch)).await
     }
 
+    /// What a name means without asking a remote: a branch, else a tag.
+    pub async fn own_tip(&self, name: &BranchName) -> GitResult<Option<CommitSha>> {
+        match self.branch_tip(name).await? {
+            Some(tip) => Ok(Some(tip)),
+            None => self.commit(&format!("refs/tags/{name}")).await,
+        }
+    }
+
     /// The branch HEAD is on; `None` when detached.
     pub async fn head_branch(&self) -> GitResult<Option<BranchName>> {
         self.symbolic("HEAD", "refs/heads/").await

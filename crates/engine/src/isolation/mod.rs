@@ -19,6 +19,7 @@ mod rebuild;
 mod rewind;
 mod save;
 mod start;
+mod sync;
 mod trash;
 mod unfinished;
 mod worktree;

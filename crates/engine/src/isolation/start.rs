@@ -231,10 +231,7 @@ impl Planning<'_> {
         let fetched = self.remote_branch(&name).await?.map(|(_, tip)| tip);
         let sha = match fetched {
             Some(tip) => Some(tip),
-            None => match self.repo.branch_tip(&name).await? {
-                Some(tip) => Some(tip),
-                None => self.repo.commit(&format!("refs/tags/{name}")).await?,
-            },
+            None => self.repo.own_tip(&name).await?,
         };
         match sha {
             Some(sha) => Ok(BaseCommit { name: Some(name), sha }),

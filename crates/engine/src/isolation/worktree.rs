@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use hedgerow_core::checkpoint::{Marked, NewCheckpoint, Rewind, Rewinding};
 use hedgerow_core::environment::{ProviderKind, Trash};
 use hedgerow_core::provider::{
-    Advance, BranchUse, Condition, Found, Head, Intent, Note, Plan, Presence, Progress, Provider, ProviderError, Wish,
+    Advance, BranchUse, Condition, Found, Head, Intent, News, Note, Plan, Presence, Progress, Provider, ProviderError,
+    Wish,
 };
 use hedgerow_core::saved::{Account, Saved};
 use hedgerow_core::{BranchName, Codebase, CommitSha, Environment, EnvironmentId, Lease, SavedId};
@@ -170,6 +171,15 @@ impl Provider for WorktreeProvider {
         plan: &Plan,
     ) -> Result<(), ProviderError> {
         Ok(self.change_branch(codebase, environment, plan).await?)
+    }
+
+    async fn sync(
+        &self,
+        _: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+    ) -> Result<(News, Vec<Note>), ProviderError> {
+        Ok(self.bring_in_base(codebase, environment).await?)
     }
 
     async fn trash(

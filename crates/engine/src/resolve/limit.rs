@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::Asked;
 use crate::engine::{Engine, Sweep, SweptOutcome};
 use crate::failure::Outcome;
+use crate::replies::IN_A_TERMINAL;
 use crate::verdicts::Verdicts;
 
 /// One look for room per codebase at a time. Every environment is looked at for it, so those who asked before a look
@@ -103,6 +104,6 @@ impl Engine {
         let breakdown = breakdown(items, &policy, self.clock.now());
         let message = limit_message(&codebase.name, self.settings.limit as usize, &breakdown);
         let error = UserError::new(Kind::Limit, message);
-        Ok(error.hint("in a terminal `/worktree` is `hedgerow env`"))
+        Ok(error.hint(IN_A_TERMINAL))
     }
 }

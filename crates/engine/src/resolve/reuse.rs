@@ -118,6 +118,8 @@ impl Engine {
         let presence = self.provider.presence(&asked.request.codebase, environment);
         match presence {
             Presence::Here => Ok(None),
+            // It is on another machine's disk, and only that machine can say how it is.
+            _ if environment.node != self.settings.node => Err(elsewhere(environment)),
             Presence::Missing => {
                 let held = self.lease(environment).await?;
                 let forgotten =
@@ -191,6 +193,11 @@ impl Engine {
         let last = events.into_iter().rev().find(|event| placing.contains(&event.what.as_str()));
         Ok(last.and_then(|event| event.new_sha))
     }
+}
+
+fn elsewhere(environment: &Environment) -> Failure {
+    let message = format!("`{}` is on the machine `{}`, which is not this one", environment.name(), environment.node);
+    UserError::new(Kind::Failed, message).hint("ask there, or remove it there to have a new one here").into()
 }
 
 fn unusable(environment: &Environment, state: State) -> Failure {

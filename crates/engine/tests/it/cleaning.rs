@@ -105,7 +105,7 @@ async fn what_is_protected_stays_although_it_is_merged() {
     }
     world.talks(PlatformKind::Telegram, "7", &all[0]).await;
     world.engine.pin(&all[1], true, &alice()).await.expect("pinned");
-    let now = world.clock.now();
+    let now = world.engine.store_now().await.expect("the store answers");
     world.engine.store().take_lease(all[2].id, "wren:1", now, 3600).await.expect("answers").expect("free");
     write(&all[3].path, "notes", "mine\n");
     git(&all[4].path, &["bisect", "start"]);

@@ -5,7 +5,6 @@ use std::fs;
 use hedgerow_core::environment::TrashedBecause;
 use hedgerow_core::platform::{ConversationKey, PlatformKind};
 use hedgerow_core::{Environment, State, Work};
-use hedgerow_engine::Clock as _;
 use hedgerow_engine::engine::{Swept, SweptOutcome};
 use hedgerow_testkit::git::git;
 use hedgerow_testkit::repo::{commit, write};
@@ -113,7 +112,8 @@ async fn what_is_protected_stays_and_the_reference_goes() {
             "pin" => drop(world.engine.pin(&scene.environment, true, &alice()).await.expect("pinned")),
             "telegram" => world.talks(PlatformKind::Telegram, "7", &scene.environment).await,
             "run" => {
-                let lease = world.engine.store().take_lease(scene.environment.id, "wren:1", world.clock.now(), 3600);
+                let now = world.engine.store_now().await.expect("the store answers");
+                let lease = world.engine.store().take_lease(scene.environment.id, "wren:1", now, 3600);
                 lease.await.expect("answers").expect("free");
             }
             _ => {

@@ -482,7 +482,8 @@ async fn a_lease_of_a_dead_process_is_ended() {
     let scene = Scene::begin().await;
     let mut child = std::process::Command::new("true").spawn().expect("a process");
     child.wait().expect("it ends");
-    let (store, now) = (scene.world.engine.store(), scene.world.clock.now());
+    let store = scene.world.engine.store();
+    let now = scene.world.engine.store_now().await.expect("the store answers");
     let holder = format!("here:{}", child.id());
     store.take_lease(scene.environment.id, &holder, now, 120).await.expect("the store answers").expect("a lease");
     let text = format!("is leased by {holder}, which is gone");

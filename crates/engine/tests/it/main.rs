@@ -2,8 +2,11 @@
 
 mod acts;
 mod adopting;
+mod answering;
+mod assisting;
 mod cleaning;
 mod closing;
+mod commanding;
 mod crashing;
 mod creating;
 mod doctoring;
@@ -18,9 +21,11 @@ mod pull_requests;
 mod purging;
 mod reconciling;
 mod removing;
+mod repository_config;
 mod resolving;
 mod restoring;
 mod scheduling;
+mod sending;
 mod sharing;
 mod together;
 mod undoing;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use hedgerow_core::platform::PlatformKind;
 use hedgerow_core::{Codebase, Environment, Kind, State, Timestamp, Work};
-use hedgerow_engine::Clock as _;
 use hedgerow_engine::engine::Removed;
 use hedgerow_testkit::git::{git, try_git};
 use hedgerow_testkit::repo::{commit, write};
@@ -201,7 +200,7 @@ async fn an_environment_in_use_by_conversations_names_them() {
 async fn an_environment_that_somebody_holds_is_busy_even_with_force() {
     let scene = Scene::begin().await;
     let store = scene.world.engine.store();
-    let now = scene.world.clock.now();
+    let now = scene.world.engine.store_now().await.expect("the store answers");
     store.take_lease(scene.environment.id, "wren:99", now, 60).await.expect("the store answers").expect("it is free");
     for force in [false, true] {
         let busy = scene.world.removes(&scene.environment, force).await.expect_err("somebody has it");

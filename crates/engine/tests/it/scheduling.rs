@@ -50,7 +50,8 @@ async fn a_round_takes_what_is_merged_or_stale_and_says_why_the_rest_stays() {
     world.clock.days_pass(20);
     world.talks(PlatformKind::Telegram, "7", &all[0]).await;
     world.engine.pin(&all[1], true, &alice()).await.expect("pinned");
-    world.engine.store().take_lease(all[2].id, "wren:1", world.clock.now(), 3600).await.expect("ok").expect("free");
+    let now = world.engine.store_now().await.expect("the store answers");
+    world.engine.store().take_lease(all[2].id, "wren:1", now, 3600).await.expect("ok").expect("free");
     write(&all[3].path, "notes", "mine\n");
     changed_at(&all[3].path.join("notes"), all[3].created_at);
     world.engine.touch(&all[4]).await.expect("used");

@@ -64,7 +64,7 @@ impl Matrix {
             listing.spawn(async move {
                 let _seat = room.acquire_owned().await.expect("it is never closed");
                 let points = points(&runner, act, scene).await;
-                let kills = matrix.kills(&runner, act, scene, &points).await;
+                let kills = Box::pin(matrix.kills(&runner, act, scene, &points)).await;
                 (Arc::new(points), kills)
             });
         }
@@ -78,7 +78,7 @@ impl Matrix {
                 let (runner, room, points) = (runner.clone(), room.clone(), points.clone());
                 killing.spawn(async move {
                     let _seat = room.acquire_owned().await.expect("it is never closed");
-                    attempt(&runner, kill, &points).await
+                    Box::pin(attempt(&runner, kill, &points)).await
                 });
             }
         }
@@ -162,7 +162,7 @@ async fn settling_steps(runner: &Runner, act: Act, scene: Scene, points: &Points
 /// Repeats one kill.
 pub async fn repeat(runner: &Runner, kill: Kill) -> Outcome {
     let points = points(runner, kill.act, kill.scene).await;
-    attempt(runner, kill, &points).await
+    Box::pin(attempt(runner, kill, &points)).await
 }
 
 fn distinct(kills: &[Kill]) -> usize {

@@ -1,0 +1,239 @@
+//! The story of one message, from what was delivered to the last word on it.
+
+mod close;
+mod ending;
+mod place;
+mod prepare;
+mod prompt;
+mod session;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hedgerow_core::assistant::{Assistant, AssistantError, Turn};
+use hedgerow_core::command::{self, Parsed};
+use hedgerow_core::environment::Actor;
+use hedgerow_core::message::Message;
+use hedgerow_core::platform::Platform;
+use hedgerow_core::run::{RunState, SessionEnd};
+use hedgerow_core::{Codebase, RunId};
+
+use crate::checkpoints::{AFTER_A_TURN, BEFORE_A_TURN};
+use crate::commands::Asked;
+use crate::dispatch::Desk;
+use crate::failure::{Failure, Outcome};
+use crate::replies::{self, messages};
+use crate::run::{Drive, End, Ran};
+use crate::store::{Conversation, Delivered, Run, Session};
+use ending::Ending;
+pub(crate) use ending::{after_a_death, deal_with};
+use place::Ground;
+use prompt::Prompt;
+
+/// A message that was prepared, and whose turn it is.
+pub(crate) struct Story {
+    desk: Arc<Desk>,
+    platform: Arc<dyn Platform>,
+    delivered: Delivered,
+    said: Message,
+    conversation: Conversation,
+    /// Who asks.
+    by: Actor,
+}
+
+/// A turn that is ready to begin: who works, in which session, where, and for how long at most.
+struct Work {
+    assistant: Arc<dyn Assistant>,
+    session: Session,
+    is_new: bool,
+    ground: Ground,
+    prompt: Prompt,
+    limits: Limits,
+}
+
+#[derive(Clone, Copy)]
+struct Limits {
+    timeout: Duration,
+    idle_timeout: Duration,
+}
+
+impl Story {
+    /// 1. Which codebase. 2. A command needs no assistant. 3. A template, or what was said, is the prompt. 4. Isolation:
+    ///    the environment, its introduction, our turn, a place among the runs, the lease. 5. The session. 6. The run. 7. The
+    ///    last word. 8. The checkpoint, while the environment is still ours.
+    pub(crate) async fn tell(&self) -> Outcome<Ending> {
+        let is_command = self.said.text.trim_start().starts_with('/');
+        let codebase = match self.codebase().await {
+            Ok(Ok(codebase)) => codebase,
+            // A command may be what answers the question, or gets round the refusal.
+            Ok(Err(_)) | Err(Failure::User(_)) if is_command => self.own_codebase(&self.conversation).await?,
+            Ok(Err(question)) => return Ok(Ending::answered(question)),
+            Err(error) => return Err(error),
+        };
+        let prompt = match self.prompt(codebase.as_ref()).await? {
+            Ok(prompt) => prompt,
+            Err(answered) => return Ok(answered),
+        };
+        let (chosen, limits) = self.wishes(codebase.as_ref()).await?;
+        let assistant = self.desk.assistants.require(chosen.as_deref())?;
+        let Some(ground) = self.ground(codebase.as_ref(), &prompt).await? else { return Ok(Ending::PutBack) };
+        self.work(assistant, ground, prompt, limits).await
+    }
+
+    /// What is asked of the assistant; or the answer, when that needs none.
+    async fn prompt(&self, codebase: Option<&Codebase>) -> Outcome<Result<Prompt, Ending>> {
+        Ok(match command::parse(&self.said.text) {
+            Parsed::NotACommand => Ok(Prompt::said(&self.said)),
+            Parsed::Command(command) => Err(self.command(&command, codebase).await?),
+            Parsed::Wrong { usage, why } => Err(Ending::answered(replies::wrong(usage, &why))),
+            Parsed::Unknown { typed, nearest } => Err(Ending::answered(replies::unknown(&typed, nearest))),
+            Parsed::Template { name, args } => match self.template(codebase, &name).await? {
+                Some(template) => Ok(Prompt::template(&self.said, &name, &template, &args)),
+                None => Err(Ending::answered(self.desk.engine.unknown_command(codebase, &name).await?)),
+            },
+        })
+    }
+
+    async fn command(&self, command: &command::Command, codebase: Option<&Codebase>) -> Outcome<Ending> {
+        // What only looks may be asked again after a crash; anything else is done once.
+        if !self.delivered.raw.urgent && !self.begin().await? {
+            return Ok(Ending::SomebodyElses);
+        }
+        let assistants: Vec<String> = self.desk.assistants.names().into_iter().map(str::to_owned).collect();
+        let asked = Asked {
+            conversation: &self.conversation,
+            message: self.delivered.id,
+            by: &self.by,
+            lane: &self.delivered.raw.lane,
+            hints: &self.said.hints,
+            assistants: &assistants,
+            codebase,
+        };
+        let words = self.desk.engine.command(&asked, command, &hedgerow_core::provider::NoProgress).await?;
+        Ok(Ending::answered(words))
+    }
+
+    /// The turn itself. Whatever becomes of it, the environment is let go of afterwards.
+    async fn work(
+        &self,
+        assistant: Arc<dyn Assistant>,
+        ground: Ground,
+        prompt: Prompt,
+        limits: Limits,
+    ) -> Outcome<Ending> {
+        let (session, is_new) = match self.session(assistant.name(), &ground).await {
+            Ok(session) => session,
+            Err(error) => {
+                ground.release(&self.desk.engine).await;
+                return Err(error);
+            }
+        };
+        let work = Work { assistant, session, is_new, ground, prompt, limits };
+        self.checkpoint(&work.ground, BEFORE_A_TURN).await;
+        let run = RunId::new();
+        let ending = match self.run(run, &work).await {
+            Ok(ending) => ending,
+            Err(error) => ending::failed(&error, Some(run)),
+        };
+        let concluded = self.conclude(ending).await;
+        self.checkpoint(&work.ground, AFTER_A_TURN).await;
+        work.ground.release(&self.desk.engine).await;
+        concluded.map(|()| Ending::Concluded)
+    }
+
+    /// Runs the assistant, a second time in a new session when it no longer knew the old one: then nothing has happened
+    /// yet.
+    async fn run(&self, run: RunId, work: &Work) -> Outcome<Ending> {
+        if self.desk.is_closing() {
+            return Ok(Ending::PutBack);
+        }
+        if !self.begin_run(run, work).await? {
+            return Ok(Ending::SomebodyElses);
+        }
+        let began = Instant::now();
+        tracing::info!(%run, assistant = work.assistant.name(), place = work.ground.name(), "a run begins");
+        let mut notes = Vec::new();
+        let mut session = work.session.clone();
+        let mut ran = self.drive(run, work, &session, work.is_new).await;
+        if matches!(ran.end, End::Failed(AssistantError::UnknownSession)) && session.assistant_session.is_some() {
+            session = self.replace_session(&session, SessionEnd::Unknown).await?;
+            notes.push(messages::session_unknown());
+            ran = self.drive(run, work, &session, true).await;
+        }
+        log_end(run, &ran.end, began.elapsed());
+        Ok(ending::ended(run, work, &session, &ran, notes))
+    }
+
+    async fn drive(&self, run: RunId, work: &Work, session: &Session, is_new: bool) -> Ran {
+        let last = if is_new { self.last_conclusion().await } else { None };
+        let place = work.ground.place();
+        let turn = Turn {
+            run,
+            subfolder: work.ground.subfolder(&self.conversation),
+            variables: self.variables(&work.ground),
+            prompt: work.prompt.written(last.as_deref()),
+            resume: session.assistant_session.clone(),
+            place,
+        };
+        let drive = Drive {
+            desk: &self.desk,
+            assistant: work.assistant.as_ref(),
+            lease: work.ground.lease(),
+            platform: self.platform.as_ref(),
+            to: &self.conversation.key,
+            timeout: work.limits.timeout,
+            idle_timeout: work.limits.idle_timeout,
+        };
+        drive.turn(turn).await
+    }
+
+    async fn begin(&self) -> Outcome<bool> {
+        let engine = &self.desk.engine;
+        Ok(engine.store().begin_message(self.delivered.id, &self.desk.holder, engine.now()).await?)
+    }
+
+    /// From here on the message is not done again, whatever happens.
+    async fn begin_run(&self, run: RunId, work: &Work) -> Outcome<bool> {
+        let environment = work.ground.environment();
+        let row = Run {
+            id: run,
+            message: Some(self.delivered.id),
+            conversation: self.conversation.id,
+            codebase: environment.map(|environment| environment.codebase),
+            environment: environment.map(|environment| environment.id),
+            session: Some(work.session.id),
+            assistant: work.assistant.name().to_owned(),
+            author: self.by.clone(),
+            state: RunState::Running,
+            holder: self.desk.holder.clone(),
+            epoch: work.ground.lease().epoch(),
+            started_at: self.desk.engine.now(),
+            ended_at: None,
+            stop_asked_at: None,
+            stop_asked_by: None,
+        };
+        Ok(self.desk.engine.store().begin_run(&row).await?)
+    }
+
+    /// Saves the state of the environment, for `/undo`. What cannot be saved costs an undo and not the answer; what is no
+    /// longer ours is not touched.
+    async fn checkpoint(&self, ground: &Ground, label: &str) {
+        let Some(environment) = ground.environment() else { return };
+        if !matches!(self.desk.engine.renew(ground.lease()).await, Ok(true)) {
+            return;
+        }
+        let made = self.desk.engine.checkpoint_leased(ground.lease(), environment, Some(label), &self.by).await;
+        if let Err(error) = made {
+            tracing::warn!(environment = %environment.id, %error, "a checkpoint could not be made");
+        }
+    }
+}
+
+/// One line for whoever runs the server: how each run ended, and why.
+fn log_end(run: RunId, end: &End, took: Duration) {
+    let (state, seconds) = (end.state(), took.as_secs());
+    match end {
+        End::Failed(error) => tracing::warn!(%run, %state, seconds, %error, "a run ended"),
+        _ => tracing::info!(%run, %state, seconds, "a run ended"),
+    }
+}

@@ -1,0 +1,158 @@
+//! Before the story: what the platform makes of a delivery, which codebase it is about, and what its people wish for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_core::environment::Actor;
+use hedgerow_core::message::{Author, Event, Message};
+use hedgerow_core::platform::{Platform, PlatformError, PlatformKind};
+use hedgerow_core::{Codebase, Kind, UserError};
+
+use super::{Limits, Story};
+use crate::dispatch::Desk;
+use crate::failure::Outcome;
+use crate::replies;
+use crate::store::{Conversation, Delivered};
+use crate::templates::Template;
+
+/// Longest a platform may take to prepare an event.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// What a delivery turned out to be.
+pub(super) enum Prepared {
+    Said(Box<Story>),
+    Closed(Box<super::close::Closing>),
+    /// Nobody meant us.
+    Nothing,
+    /// The platform does not answer now.
+    Later(String),
+}
+
+pub(super) async fn prepare(desk: &Arc<Desk>, delivered: &Delivered) -> Outcome<Prepared> {
+    let Some(platform) = desk.platform(delivered.raw.platform).cloned() else { return Ok(Prepared::Nothing) };
+    let event = match tokio::time::timeout(PATIENCE, platform.prepare(&delivered.raw)).await {
+        Ok(Ok(Some(event))) => event,
+        Ok(Ok(None)) => return Ok(Prepared::Nothing),
+        Ok(Err(PlatformError::Refused(why))) => {
+            tracing::warn!(%why, "a delivery cannot be understood");
+            return Ok(Prepared::Nothing);
+        }
+        Ok(Err(PlatformError::Transient(why))) => return Ok(Prepared::Later(why)),
+        Err(_) => return Ok(Prepared::Later("it did not answer in time".to_owned())),
+    };
+    match event {
+        Event::Said(said) => told(desk, platform, delivered, *said).await,
+        Event::Closed(closed) => {
+            let by = actor(closed.conversation.platform, &closed.author);
+            let conversation = desk.engine.store().conversation(&closed.conversation, desk.engine.now()).await?;
+            desk.engine.store().prepared(delivered, &desk.holder, conversation.id, &by, None).await?;
+            let closing = super::close::Closing {
+                desk: Arc::clone(desk),
+                delivered: delivered.clone(),
+                closed: *closed,
+                conversation,
+                by,
+            };
+            Ok(Prepared::Closed(Box::new(closing)))
+        }
+    }
+}
+
+async fn told(
+    desk: &Arc<Desk>,
+    platform: Arc<dyn Platform>,
+    delivered: &Delivered,
+    said: Message,
+) -> Outcome<Prepared> {
+    let (store, now) = (desk.engine.store(), desk.engine.now());
+    let by = actor(said.conversation.platform, &said.author);
+    let mut conversation = store.conversation(&said.conversation, now).await?;
+    if let Some(parent) = said.parent.as_ref().filter(|parent| **parent != said.conversation) {
+        let parent = store.conversation(parent, now).await?;
+        store.set_parent(conversation.id, parent.id).await?;
+        conversation.parent = conversation.parent.or(Some(parent.id));
+    }
+    store.prepared(delivered, &desk.holder, conversation.id, &by, Some(&said.text)).await?;
+    let delivered = delivered.clone();
+    Ok(Prepared::Said(Box::new(Story { desk: Arc::clone(desk), platform, delivered, said, conversation, by })))
+}
+
+fn actor(platform: PlatformKind, author: &Author) -> Actor {
+    Actor::new(platform.as_str(), &author.id)
+}
+
+impl Story {
+    /// The conversation's own codebase; else the one that was named; else its parent's; else the only one there is. With
+    /// several the author is asked, and with none there is none.
+    pub(super) async fn codebase(&self) -> Outcome<Result<Option<Codebase>, String>> {
+        let store = self.desk.engine.store();
+        let named = match &self.said.codebase {
+            Some(name) => Some(self.desk.engine.require_codebase(name).await?),
+            None => None,
+        };
+        if let Some(own) = self.own_codebase(&self.conversation).await? {
+            return match named {
+                Some(named) if named.id != own.id => Err(other_codebase(&own, &named).into()),
+                _ => Ok(Ok(Some(own))),
+            };
+        }
+        let found = match (named, self.conversation.parent) {
+            (Some(named), _) => Some(named),
+            (None, Some(parent)) => match store.conversation_by_id(parent).await? {
+                Some(parent) => self.own_codebase(&parent).await?,
+                None => None,
+            },
+            (None, None) => None,
+        };
+        let mut all = match found {
+            Some(found) => vec![found],
+            None => self.desk.engine.codebases().await?,
+        };
+        match all.len() {
+            0 => Ok(Ok(None)),
+            1 => {
+                let codebase = all.remove(0);
+                store.set_codebase(self.conversation.id, codebase.id).await?;
+                Ok(Ok(Some(codebase)))
+            }
+            _ => {
+                let names: Vec<String> = all.into_iter().map(|codebase| codebase.name).collect();
+                Ok(Err(replies::which_codebase(&names)))
+            }
+        }
+    }
+
+    pub(super) async fn own_codebase(&self, conversation: &Conversation) -> Outcome<Option<Codebase>> {
+        match conversation.codebase {
+            // One that was forgotten is nobody's.
+            Some(id) => Ok(self.desk.engine.codebases().await?.into_iter().find(|codebase| codebase.id == id)),
+            None => Ok(None),
+        }
+    }
+
+    /// The assistant that was chosen, by the conversation or its codebase, and how long it may take.
+    pub(super) async fn wishes(&self, codebase: Option<&Codebase>) -> Outcome<(Option<String>, Limits)> {
+        let runs = &self.desk.engine.settings().runs;
+        let own = match codebase {
+            Some(codebase) => self.desk.engine.repository_config(codebase).await?,
+            None => crate::repository_config::RepositoryConfig::default(),
+        };
+        let limits = Limits {
+            timeout: own.run_timeout.unwrap_or(runs.timeout),
+            idle_timeout: own.idle_timeout.unwrap_or(runs.idle_timeout),
+        };
+        Ok((self.conversation.assistant.clone().or(own.assistant), limits))
+    }
+
+    pub(super) async fn template(&self, codebase: Option<&Codebase>, name: &str) -> Outcome<Option<Template>> {
+        match codebase {
+            Some(codebase) => self.desk.engine.template(codebase, name).await,
+            None => Ok(None),
+        }
+    }
+}
+
+fn other_codebase(own: &Codebase, named: &Codebase) -> UserError {
+    UserError::new(Kind::Usage, format!("this conversation works on `{}`", own.name))
+        .hint(format!("`/repo {}` makes it work on the other", named.name))
+}
