@@ -1,0 +1,24 @@
+//! What is served over HTTP: the `http` platform, the API, and the live events.
+//!
+//! A thin caller of the engine like the command line. Messages go in through the inbox port and are on disk before they
+//! are acknowledged; what people read back is what the store says.
+
+mod api;
+mod error;
+mod feed;
+mod guard;
+mod metrics;
+mod openapi;
+mod patient;
+mod platform;
+mod reading;
+mod routes;
+mod serve;
+mod token;
+mod web;
+
+pub use platform::HttpPlatform;
+pub use routes::router;
+pub use serve::serve;
+pub use token::Token;
+pub use web::{Limits, Web};

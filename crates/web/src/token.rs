@@ -1,0 +1,48 @@
+//! The bearer's token. Only a digest of it is kept, so that it can neither be logged nor compared byte by byte.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+/// What a caller must show.
+#[derive(Clone)]
+pub struct Token {
+    digest: [u8; 32],
+}
+
+impl Token {
+    pub fn new(secret: &str) -> Self {
+        Self { digest: digest(secret.as_bytes()) }
+    }
+
+    /// Takes the same time however much of it is right.
+    pub(crate) fn is(&self, shown: &[u8]) -> bool {
+        self.digest.ct_eq(&digest(shown)).into()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+fn digest(secret: &[u8]) -> [u8; 32] {
+    Sha256::digest(secret).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_very_token_is_it_and_it_is_never_shown() {
+        let token = Token::new("a secret");
+        assert!(token.is(b"a secret"));
+        for wrong in ["", "a secre", "a secret ", "A secret", "b secret"] {
+            assert!(!token.is(wrong.as_bytes()), "{wrong:?}");
+        }
+        assert!(!format!("{token:?}").contains("secret"));
+    }
+}
