@@ -5,13 +5,15 @@ mod escape;
 mod log;
 mod meter;
 mod table;
+mod terminal;
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::styling::AnsiColor;
+pub(crate) use clap::builder::styling::Style;
 use hedgerow_core::Kind;
 use hedgerow_engine::{Failure, Outcome};
 use serde::Serialize;
@@ -21,6 +23,7 @@ use escape::{escape, escape_json, escape_lines};
 pub(crate) use log::start_log;
 pub(crate) use meter::Meter;
 pub(crate) use table::{Cell, Table};
+pub(crate) use terminal::Terminal;
 
 pub(crate) const RED: Style = AnsiColor::Red.on_default();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
@@ -94,6 +97,21 @@ impl Output {
         Ok(())
     }
 
+    /// One of many values, on a line of its own, to be read while more are to come.
+    pub(crate) fn json_line<T: Serialize>(&self, value: &T) -> Outcome<()> {
+        let text = serde_json::to_string(value).map_err(anyhow::Error::from)?;
+        let mut out = io::stdout().lock();
+        self.keep(writeln!(out, "{}", escape_json(&text)).and_then(|()| out.flush()));
+        Ok(())
+    }
+
+    /// What happens on the way to the answer.
+    pub(crate) fn progress(&self, text: &str) {
+        if !self.is_json {
+            err(&format!("{DIM}{}{DIM:#}\n", escape_lines(text.trim_end())));
+        }
+    }
+
     /// Something worth knowing besides the answer.
     pub(crate) fn note(&self, text: &str) {
         if self.is_json {
@@ -106,7 +124,7 @@ impl Output {
     /// The last word of a command that failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         let (message, hints) = words::failure(failure);
-        self.error(words::kind(failure.kind()), &message, &hints);
+        self.error(failure.kind().as_str(), &message, &hints);
     }
 
     /// An error that is not the engine's, such as an interruption.
@@ -148,6 +166,15 @@ impl Output {
         if let Err(error) = written {
             self.broken.borrow_mut().get_or_insert(error);
         }
+    }
+}
+
+/// Lines for a window that someone else draws, escaped and painted as stdout would have them.
+pub(crate) fn drawn(style: Style, text: &str) -> String {
+    let text = escape_lines(text);
+    match anstream::AutoStream::choice(&io::stdout()) {
+        anstream::ColorChoice::Never => text + "\n",
+        _ => format!("{style}{text}{style:#}\n"),
     }
 }
 

@@ -7,18 +7,26 @@
 mod checks;
 mod file;
 mod keys;
+mod reader;
+mod secret;
+pub(crate) mod token;
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hedgerow_core::environment::Actor;
 use hedgerow_core::{Kind, UserError};
 use hedgerow_engine::Settings;
+use hedgerow_engine::settings::Runs;
 use serde::{Serialize, Serializer};
 
 use keys::Key;
+use reader::Reader;
+pub(crate) use secret::Secret;
 
 /// The name of the file in the home.
 const FILE: &str = "hedgerow.toml";
@@ -27,12 +35,16 @@ const FILE: &str = "hedgerow.toml";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Surroundings {
     variables: BTreeMap<&'static str, OsString>,
+    /// Whether secrets are looked up in the environment when they are asked for. No copy of them is kept here.
+    has_secrets: bool,
     /// The folder the command was given in; `None` when it is gone.
     pub(crate) here: Option<PathBuf>,
     user_home: Option<PathBuf>,
     in_container: bool,
     hostname: String,
     person: String,
+    /// The file of the running program.
+    program: Option<PathBuf>,
     /// The filter of the log.
     pub(crate) log: Option<String>,
 }
@@ -41,21 +53,24 @@ impl Surroundings {
     pub(crate) fn read() -> Self {
         let text = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let uid = || rustix::process::getuid().as_raw().to_string();
-        let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value));
+        let given = |key: &Key| key.variable.and_then(|name| Some((name, variable(name)?)));
         Self {
-            variables: keys::variables().filter_map(given).collect(),
+            variables: keys::all().filter(|key| !key.is_secret).filter_map(given).collect(),
+            has_secrets: true,
             here: std::env::current_dir().ok(),
             user_home: std::env::home_dir().filter(|home| home.is_absolute()),
             in_container: ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists()),
             hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             person: text("USER").or_else(|| text("LOGNAME")).unwrap_or_else(uid),
+            program: std::env::current_exe().ok(),
             log: text("HEDGEROW_LOG"),
         }
     }
 
     fn given(&self, key: &Key) -> Option<Given> {
         let name = key.variable?;
-        let value = self.variables.get(name)?.clone();
+        let is_asked_for = key.is_secret && self.has_secrets;
+        let value = if is_asked_for { variable(name) } else { self.variables.get(name).cloned() }?;
         Some(Given { value, origin: Origin::Variable(name) })
     }
 
@@ -73,13 +88,24 @@ impl Surroundings {
     }
 }
 
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     Default,
-    File { path: PathBuf, line: usize },
+    File {
+        path: PathBuf,
+        line: usize,
+    },
     Variable(&'static str),
     Flag(&'static str),
+    /// Made by Hedgerow, and kept in this file.
+    Kept(PathBuf),
+    /// Said by a repository itself, at this commit.
+    Repository(String),
 }
 
 impl fmt::Display for Origin {
@@ -89,6 +115,8 @@ impl fmt::Display for Origin {
             Self::File { path, line } => write!(f, "{}, line {line}", path.display()),
             Self::Variable(name) => write!(f, "environment variable {name}"),
             Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Kept(path) => write!(f, "{}", path.display()),
+            Self::Repository(commit) => write!(f, "{} at {commit}", hedgerow_engine::repository_config::FILE),
         }
     }
 }
@@ -99,17 +127,23 @@ impl Serialize for Origin {
     }
 }
 
-/// A value as it was given, before it is checked.
-#[derive(Debug, Clone)]
+/// A value as it was given, before it is checked. It may be a secret, so only its origin is for `Debug`.
+#[derive(Clone)]
 struct Given {
     value: OsString,
     origin: Origin,
 }
 
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Given").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
 /// One effective value, for `config show`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Entry {
-    pub(crate) key: &'static str,
+    pub(crate) key: String,
     pub(crate) value: serde_json::Value,
     pub(crate) from: Origin,
 }
@@ -118,7 +152,16 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Configuration {
     pub(crate) settings: Settings,
+    pub(crate) server: Server,
     pub(crate) entries: Vec<Entry>,
+}
+
+/// What the server must be told besides.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    /// The token that was set; without one, [`token::token`] finds or makes one.
+    pub(crate) token: Option<Secret>,
 }
 
 /// The home and the file in it: all that is known before the file is read.
@@ -146,17 +189,19 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
     let home = home(around, flag)?;
     let mut reader = Reader { around, file: file::read(&home.file)?, entries: Vec::new() };
     reader.note(keys::HOME.name, home.path.to_string_lossy(), home.origin.clone());
+    let server =
+        Server { listen: reader.text_or_default(&keys::LISTEN, checks::listen)?, token: reader.token(&home.path)? };
     let settings = Settings {
         database: reader.database(&home.path)?,
         worktrees: reader.path(&keys::WORKTREES_BASE)?.unwrap_or_else(|| home.path.join("worktrees")),
-        limit: reader.number(&keys::MAX_PER_CODEBASE, 25)?,
+        limit: reader.number(&keys::MAX_PER_CODEBASE)?,
         branch_prefix: reader.text(&keys::BRANCH_PREFIX, checks::branch_prefix)?.unwrap_or_default(),
-        pull_ref: reader.text(&keys::PULL_REF, checks::pull_ref)?.unwrap_or_else(|| keys::DEFAULT_PULL_REF.to_owned()),
-        stale_after_days: reader.number(&keys::STALE_AFTER_DAYS, 14)?,
-        cleanup_every_hours: reader.number(&keys::CLEANUP_EVERY_HOURS, 6)?,
-        trash_keep_days: reader.number(&keys::TRASH_KEEP_DAYS, 7)?,
-        low_space_percent: reader.number(&keys::LOW_SPACE_PERCENT, 5)?,
-        vault_keep_days: reader.number(&keys::VAULT_KEEP_DAYS, 30)?,
+        pull_ref: reader.text_or_default(&keys::PULL_REF, checks::pull_ref)?,
+        stale_after_days: reader.number(&keys::STALE_AFTER_DAYS)?,
+        cleanup_every_hours: reader.number(&keys::CLEANUP_EVERY_HOURS)?,
+        trash_keep_days: reader.number(&keys::TRASH_KEEP_DAYS)?,
+        low_space_percent: reader.number(&keys::LOW_SPACE_PERCENT)?,
+        vault_keep_days: reader.number(&keys::VAULT_KEEP_DAYS)?,
         remote: reader.text(&keys::REMOTE, checks::remote)?,
         base_branch: reader.text(&keys::BASE_BRANCH, checks::branch)?,
         allowed_root: reader.path(&keys::ALLOWED_ROOT)?,
@@ -165,98 +210,30 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
         skill_folder: around.user_home.as_ref().map(|home| home.join("tmp/worktrees")),
         git: reader.program(&keys::GIT)?.unwrap_or_else(|| PathBuf::from("git")),
         git_env: Vec::new(),
+        runs: runs(&mut reader)?,
         home: home.path,
     };
     let entries = reader.finish(&settings);
-    Ok(Configuration { settings, entries })
+    Ok(Configuration { settings, server, entries })
 }
 
-/// Looks values up by precedence, checks them, and remembers where each came from.
-struct Reader<'a> {
-    around: &'a Surroundings,
-    file: BTreeMap<&'static str, Given>,
-    entries: Vec<Entry>,
-}
-
-impl Reader<'_> {
-    fn given(&self, key: &Key) -> Option<Given> {
-        self.around.given(key).or_else(|| self.file.get(key.name).cloned())
-    }
-
-    fn note(&mut self, key: &'static str, value: impl Into<serde_json::Value>, from: Origin) {
-        self.entries.push(Entry { key, value: value.into(), from });
-    }
-
-    fn number(&mut self, key: &Key, default: u32) -> Result<u32, UserError> {
-        let Some(given) = self.given(key) else {
-            self.note(key.name, default, Origin::Default);
-            return Ok(default);
-        };
-        let number = checks::number(key, &given)?;
-        self.note(key.name, number, given.origin);
-        Ok(number)
-    }
-
-    fn text<T: fmt::Display>(
-        &mut self,
-        key: &Key,
-        check: fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, UserError> {
-        let Some(given) = self.given(key) else { return Ok(None) };
-        let text = given.value.to_str().ok_or_else(|| refuse(key, &given, "must be UTF-8"))?;
-        let value = check(text).map_err(|must| refuse(key, &given, &must))?;
-        self.note(key.name, value.to_string(), given.origin);
-        Ok(Some(value))
-    }
-
-    fn path(&mut self, key: &Key) -> Result<Option<PathBuf>, UserError> {
-        let Some(given) = self.given(key) else { return Ok(None) };
-        let path = checks::path(self.around, key, &given)?;
-        self.note(key.name, path.to_string_lossy(), given.origin);
-        Ok(Some(path))
-    }
-
-    /// A program: a bare name is looked for in `PATH`, anything else is a path.
-    fn program(&mut self, key: &Key) -> Result<Option<PathBuf>, UserError> {
-        match self.given(key) {
-            Some(given) if Path::new(&given.value).components().count() == 1 && given.value != OsStr::new("~") => {
-                self.note(key.name, given.value.to_string_lossy(), given.origin);
-                Ok(Some(given.value.into()))
-            }
-            _ => self.path(key),
-        }
-    }
-
-    fn database(&mut self, home: &Path) -> Result<hedgerow_engine::store::Database, UserError> {
-        let key = &keys::DATABASE_URL;
-        let (database, origin) = match self.given(key) {
-            Some(given) => (checks::database(self.around, key, &given)?, given.origin),
-            None => (hedgerow_engine::store::Database::Sqlite(home.join("hedgerow.db")), Origin::Default),
-        };
-        self.note(key.name, checks::database_for_people(&database), origin);
-        Ok(database)
-    }
-
-    /// Every key in the order of the table, those nobody set with their default.
-    fn finish(mut self, settings: &Settings) -> Vec<Entry> {
-        for key in keys::ALL {
-            if self.entries.iter().any(|entry| entry.key == key.name) {
-                continue;
-            }
-            let default = match key.name {
-                "worktrees.base" => Some(settings.worktrees.to_string_lossy().into_owned()),
-                "worktrees.branch_prefix" => Some(settings.branch_prefix.clone()),
-                "worktrees.pull_ref" => Some(settings.pull_ref.clone()),
-                "node" => Some(settings.node.clone()),
-                "git" => Some(settings.git.to_string_lossy().into_owned()),
-                _ => None,
-            };
-            self.note(key.name, default, Origin::Default);
-        }
-        let position = |entry: &Entry| keys::ALL.iter().position(|key| key.name == entry.key);
-        self.entries.sort_by_key(position);
-        self.entries
-    }
+fn runs(reader: &mut Reader<'_>) -> Result<Runs, UserError> {
+    let assistants = reader.assistants()?;
+    // Our own program stands between us and an assistant, and ends all it started.
+    let supervisor = reader.around.program.as_ref().map(|program| [program.into(), "supervise".into(), "--".into()]);
+    Ok(Runs {
+        at_once: reader.number(&keys::MAX_CONCURRENT)?,
+        timeout: Duration::from_mins(reader.number(&keys::RUN_TIMEOUT)?.into()),
+        idle_timeout: Duration::from_mins(reader.number(&keys::IDLE_TIMEOUT)?.into()),
+        lease: Duration::from_secs(reader.number(&keys::LEASE_SECONDS)?.into()),
+        queue: reader.number(&keys::QUEUE_LIMIT)?,
+        keep_days: reader.number(&keys::RETENTION_DAYS)?,
+        admins: reader.list(&keys::ADMINS, checks::admin)?,
+        bot_name: reader.text_or_default(&keys::BOT_NAME, checks::bot_name)?,
+        assistant: reader.assistant(&assistants)?,
+        assistants,
+        supervisor: supervisor.map(Vec::from).unwrap_or_default(),
+    })
 }
 
 /// The error for a value that cannot be right: its key as it was written, and where.
@@ -269,5 +246,7 @@ fn refuse(key: &Key, given: &Given, must: &str) -> UserError {
     UserError::new(Kind::Usage, format!("`{name}` {must}{shown} ({place})"))
 }
 
+#[cfg(test)]
+mod documented;
 #[cfg(test)]
 mod tests;

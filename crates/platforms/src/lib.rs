@@ -10,5 +10,7 @@
 //!
 //! [`Hints`]: hedgerow_core::Hints
 
+pub mod terminal;
+
 pub use hedgerow_core::message::Inbox;
 pub use hedgerow_core::platform::{Forge, Platform};

@@ -5,13 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use hedgerow_core::{BranchName, Codebase, CodebaseId, Timestamp};
 use hedgerow_engine::Outcome;
 use hedgerow_engine::engine::{Detail, Source};
-use serde::Serialize;
+use hedgerow_engine::view::{CodebaseView as View, RemovedView};
 
 use super::context::Context;
-use super::env::RemovedView;
 use crate::output::{BOLD, Cell, Meter, Table};
 use crate::words;
 
@@ -50,40 +48,6 @@ Examples:
     },
 }
 
-/// A codebase as scripts see it.
-#[derive(Debug, Serialize)]
-struct View<'a> {
-    id: CodebaseId,
-    name: &'a str,
-    path: &'a Path,
-    folder: &'a str,
-    remote: Option<&'a str>,
-    remote_name: Option<&'a str>,
-    base_branch: Option<&'a BranchName>,
-    created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_new: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    environments: Option<usize>,
-}
-
-impl<'a> View<'a> {
-    fn new(codebase: &'a Codebase) -> Self {
-        Self {
-            id: codebase.id,
-            name: &codebase.name,
-            path: &codebase.path,
-            folder: &codebase.folder,
-            remote: codebase.remote.as_deref(),
-            remote_name: codebase.remote_name.as_deref(),
-            base_branch: codebase.base_branch.as_ref(),
-            created_at: codebase.created_at,
-            is_new: None,
-            environments: None,
-        }
-    }
-}
-
 pub(super) async fn run(verb: &Verb, context: &Context<'_>) -> Outcome<ExitCode> {
     match verb {
         Verb::Add { source, name } => add(context, source, name.as_deref()).await?,
@@ -116,14 +80,9 @@ async fn add(context: &Context<'_>, source: &OsString, name: Option<&str>) -> Ou
 fn source_of(context: &Context<'_>, given: &OsString) -> Outcome<Source> {
     let path = context.absolute(Path::new(given))?;
     match given.to_str() {
-        Some(text) if looks_like_url(text) && !path.exists() => Ok(Source::Url(text.to_owned())),
+        Some(text) if Source::is_url(text) && !path.exists() => Ok(Source::Url(text.to_owned())),
         _ => Ok(Source::Path(path)),
     }
-}
-
-/// `scheme://…`, or `host:path` as ssh has it: a colon before any slash.
-fn looks_like_url(text: &str) -> bool {
-    text.contains("://") || text.split('/').next().is_some_and(|first| first.contains(':') && !first.starts_with('.'))
 }
 
 async fn list(context: &Context<'_>) -> Outcome<()> {
@@ -176,8 +135,10 @@ async fn remove(context: &Context<'_>, name: &str) -> Outcome<()> {
     let removed = context.engine.remove_codebase(&codebase, &context.by).await?;
     let undo = format!("hedgerow codebase add {}", words::quoted(&codebase.path.to_string_lossy()));
     if context.out.is_json() {
-        let environments: Vec<_> =
-            removed.iter().map(|removed| RemovedView::new(removed, &codebase.name, None)).collect();
+        let environments: Vec<_> = removed
+            .iter()
+            .map(|removed| RemovedView::new(removed, &codebase.name, words::undo(removed, None)))
+            .collect();
         return context.out.json(&serde_json::json!({
             "codebase": codebase.name, "environments": environments, "undo": undo,
         }));
@@ -204,19 +165,4 @@ async fn trust(context: &Context<'_>, name: &str) -> Outcome<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_are_told_from_paths() {
-        for url in ["https://example.com/x.git", "file:///srv/x", "git@example.com:acme/shop.git", "host:x"] {
-            assert!(looks_like_url(url), "{url}");
-        }
-        for path in [".", "/srv/x", "shop", "./a:b", "sub/a:b", "~/x"] {
-            assert!(!looks_like_url(path), "{path}");
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The command line: one module per verb, one way in and one way out.
 
+mod chat;
 mod codebase;
 mod completions;
 mod config;
@@ -7,8 +8,10 @@ mod context;
 mod doctor;
 mod env;
 mod parse;
+mod serve;
 mod shell_init;
 mod signals;
+mod supervise;
 mod usage;
 mod vault;
 
@@ -21,7 +24,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use hedgerow_engine::{Engine, Outcome, SystemClock};
 
 use crate::output::{self, Output};
-use crate::settings::{self, Surroundings};
+use crate::settings::{self, Configuration, Surroundings};
 use context::Context;
 use signals::Signals;
 
@@ -69,6 +72,8 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Talk to an assistant here, in a conversation of its own
+    Chat(chat::Arguments),
     /// Register, list and forget repositories
     #[command(subcommand)]
     Codebase(codebase::Verb),
@@ -78,6 +83,8 @@ enum Verb {
     /// What is kept of environments whose files are gone
     #[command(subcommand)]
     Vault(vault::Verb),
+    /// Run the server: take messages, have them answered, tidy up on time
+    Serve(serve::Arguments),
     /// Check this machine: git, the database, the folders, what was left half done
     Doctor(doctor::Arguments),
     /// Show the settings in effect
@@ -86,6 +93,9 @@ enum Verb {
     Completions(completions::Arguments),
     /// Print what makes `hcd <environment>` work in your shell
     ShellInit(shell_init::Arguments),
+    /// Run a program, and end everything it started when it is done or we are gone
+    #[command(hide = true)]
+    Supervise(supervise::Arguments),
 }
 
 /// Runs one command line to its exit status.
@@ -105,32 +115,38 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
 fn act(arguments: &Arguments, out: &Output) -> Outcome<ExitCode> {
     let Arguments { global, verb } = arguments;
     let around = Surroundings::read();
-    output::start_log(around.log.as_deref(), global.verbose, global.json)?;
+    let is_server = matches!(verb, Some(Verb::Serve(_)));
+    output::start_log(around.log.as_deref(), global.verbose, global.json, is_server)?;
     match verb {
         None => {
             output::help(&Arguments::command().render_help());
             Ok(ExitCode::SUCCESS)
         }
+        Some(Verb::Supervise(wanted)) => Ok(supervise::run(wanted, out)),
         Some(Verb::Completions(wanted)) => Ok(completions::run(wanted, out)),
         Some(Verb::ShellInit(wanted)) => Ok(shell_init::run(wanted, out)),
-        Some(Verb::Config(wanted)) => config::run(wanted, out, &around, global.home.as_deref()),
-        Some(Verb::Doctor(wanted)) => serve(Served::Doctor(wanted), global, out, &around),
-        Some(Verb::Codebase(verb)) => serve(Served::Codebase(verb), global, out, &around),
-        Some(Verb::Env(verb)) => serve(Served::Env(verb), global, out, &around),
-        Some(Verb::Vault(verb)) => serve(Served::Vault(verb), global, out, &around),
+        Some(Verb::Config(wanted)) => config::run(wanted, out, &around, global),
+        Some(Verb::Chat(wanted)) => engage(Engaged::Chat(wanted), global, out, &around),
+        Some(Verb::Serve(wanted)) => engage(Engaged::Serve(wanted), global, out, &around),
+        Some(Verb::Doctor(wanted)) => engage(Engaged::Doctor(wanted), global, out, &around),
+        Some(Verb::Codebase(verb)) => engage(Engaged::Codebase(verb), global, out, &around),
+        Some(Verb::Env(verb)) => engage(Engaged::Env(verb), global, out, &around),
+        Some(Verb::Vault(verb)) => engage(Engaged::Vault(verb), global, out, &around),
     }
 }
 
 /// The verbs that need the engine.
 #[derive(Clone, Copy)]
-enum Served<'a> {
+enum Engaged<'a> {
+    Chat(&'a chat::Arguments),
+    Serve(&'a serve::Arguments),
     Doctor(&'a doctor::Arguments),
     Codebase(&'a codebase::Verb),
     Env(&'a env::Verb),
     Vault(&'a vault::Verb),
 }
 
-fn serve(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
+fn engage(verb: Engaged<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
     let runtime = tokio::runtime::Runtime::new().map_err(anyhow::Error::from)?;
     let outcome = runtime.block_on(until_stopped(verb, global, out, around));
     // What an interrupted command left running must not hold up the prompt.
@@ -140,9 +156,14 @@ fn serve(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings)
 
 /// Ctrl-C drops the command where it stands: the engine's journal knows what is half done and the next command
 /// settles it. Some verbs mind signals themselves: a program started by `env exec` gets them and decides, and being
-/// stopped is how `env cleanup --watch` ends.
-async fn until_stopped(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
-    if matches!(verb, Served::Env(verb) if verb.minds_signals()) {
+/// stopped is how `serve` and `env cleanup --watch` end, and in a chat Ctrl-C is for the run.
+async fn until_stopped(verb: Engaged<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
+    let minds_signals = match verb {
+        Engaged::Chat(_) | Engaged::Serve(_) => true,
+        Engaged::Env(verb) => verb.minds_signals(),
+        _ => false,
+    };
+    if minds_signals {
         return with_engine(verb, global, out, around).await;
     }
     let mut signals = Signals::listen()?;
@@ -157,20 +178,22 @@ async fn until_stopped(verb: Served<'_>, global: &Global, out: &Output, around: 
     }
 }
 
-async fn with_engine(verb: Served<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
-    let settings = settings::read(around, global.home.as_deref())?.settings;
+async fn with_engine(verb: Engaged<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
+    let Configuration { settings, server, .. } = settings::read(around, global.home.as_deref())?;
     let opened = Engine::open(settings, Arc::new(SystemClock)).await;
     let engine = match (verb, &opened) {
         // It has something to say above all when the engine does not open.
-        (Served::Doctor(_), Err(failure)) => return doctor::cannot_start(failure, out),
+        (Engaged::Doctor(_), Err(failure)) => return doctor::cannot_start(failure, out),
         _ => opened?,
     };
     let context = Context::new(engine.clone(), out, around, global.codebase.as_deref());
     let outcome = match verb {
-        Served::Doctor(wanted) => doctor::run(wanted, &context).await,
-        Served::Codebase(verb) => codebase::run(verb, &context).await,
-        Served::Env(verb) => env::run(verb, &context).await,
-        Served::Vault(verb) => vault::run(verb, &context).await,
+        Engaged::Chat(wanted) => chat::run(wanted, &context).await,
+        Engaged::Serve(wanted) => serve::run(wanted, &context, &server).await,
+        Engaged::Doctor(wanted) => doctor::run(wanted, &context).await,
+        Engaged::Codebase(verb) => codebase::run(verb, &context).await,
+        Engaged::Env(verb) => env::run(verb, &context).await,
+        Engaged::Vault(verb) => vault::run(verb, &context).await,
     };
     engine.close().await;
     outcome

@@ -32,8 +32,13 @@ impl Signals {
         }
     }
 
-    /// The exit status of a command that was stopped, as shells have it: 130 for Ctrl-C.
+    /// The exit status of a command that was stopped.
     pub(super) async fn stop(&mut self) -> u8 {
-        128 + u8::try_from(self.next().await.as_raw()).unwrap_or(2)
+        status(self.next().await)
     }
+}
+
+/// The exit status of a command that a signal ended, as shells have it: 130 for Ctrl-C.
+pub(super) fn status(signal: Signal) -> u8 {
+    128 + u8::try_from(signal.as_raw()).unwrap_or(2)
 }

@@ -94,6 +94,7 @@ fn every_verb_is_understood() {
         (&["config", "path"], "Config(Arguments { verb: Some(Path) })"),
         (&["completions", "zsh"], "Completions(Arguments { shell: Zsh })"),
         (&["shell-init", "fish"], "ShellInit(Arguments { shell: Fish })"),
+        (&["supervise", "--", "a", "--b"], r#"Supervise(Arguments { command: ["a", "--b"] })"#),
     ];
     for (line, taken_for) in cases {
         assert_eq!(verb(line), *taken_for, "{line:?}");

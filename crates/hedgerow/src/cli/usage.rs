@@ -7,7 +7,6 @@ use clap::error::ErrorKind;
 use hedgerow_core::Kind;
 
 use crate::output::{self, Output};
-use crate::words;
 
 /// Prints help where it was asked for, an error otherwise.
 pub(super) fn report(error: &clap::Error, argv: &[OsString]) -> ExitCode {
@@ -26,7 +25,7 @@ pub(super) fn report(error: &clap::Error, argv: &[OsString]) -> ExitCode {
     } else {
         words_of(&error.render().to_string())
     };
-    Output::new(is_json).error(words::kind(Kind::Usage), &message, &hints);
+    Output::new(is_json).error(Kind::Usage.as_str(), &message, &hints);
     ExitCode::from(Kind::Usage.exit_code())
 }
 

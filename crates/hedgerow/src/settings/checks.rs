@@ -1,22 +1,30 @@
 //! What each kind of value must be. Everything here is pure but for the folders it is given.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use hedgerow_core::environment::Actor;
+use hedgerow_core::platform::PlatformKind;
 use hedgerow_core::{BranchName, Kind, UserError};
 use hedgerow_engine::store::Database;
 
 use super::keys::Key;
+use super::secret::Secret;
 use super::{Given, Origin, Surroundings, refuse};
 
 /// The longest name Hedgerow generates: a task with the longest slug.
 const LONGEST_GENERATED: &str = "task-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
-pub(super) fn number(key: &Key, given: &Given) -> Result<u32, UserError> {
-    let (least, greatest) = key.range.expect("only keys with a range are read as numbers");
+pub(super) fn number(key: &Key, given: &Given, (least, greatest): (u32, u32)) -> Result<u32, UserError> {
     let number = given.value.to_str().and_then(|text| text.parse::<u32>().ok());
     number
         .filter(|number| (least..=greatest).contains(number))
         .ok_or_else(|| refuse(key, given, &format!("must be a whole number from {least} to {greatest}")))
+}
+
+pub(super) fn text<T>(key: &Key, given: &Given, check: fn(&str) -> Result<T, String>) -> Result<T, UserError> {
+    let text = given.value.to_str().ok_or_else(|| refuse(key, given, "must be UTF-8"))?;
+    check(text).map_err(|must| refuse(key, given, &must))
 }
 
 pub(super) fn user_home(around: &Surroundings) -> Result<&Path, UserError> {
@@ -43,6 +51,12 @@ pub(super) fn path(around: &Surroundings, key: &Key, given: &Given) -> Result<Pa
         _ => around.require_here()?,
     };
     Ok(from.join(path))
+}
+
+/// A program: a bare name is looked for in `PATH` when it is started, anything else is a path.
+pub(super) fn program(around: &Surroundings, key: &Key, given: &Given) -> Result<PathBuf, UserError> {
+    let is_path = given.value.is_empty() || given.value == "~" || given.value.as_encoded_bytes().contains(&b'/');
+    if is_path { path(around, key, given) } else { Ok(PathBuf::from(&given.value)) }
 }
 
 pub(super) fn database(around: &Surroundings, key: &Key, given: &Given) -> Result<Database, UserError> {
@@ -126,4 +140,37 @@ pub(super) fn remote(text: &str) -> Result<String, String> {
 pub(super) fn node(text: &str) -> Result<String, String> {
     let is_good = !text.is_empty() && text.len() <= 255 && !text.chars().any(|c| c.is_control() || c.is_whitespace());
     if is_good { Ok(text.to_owned()) } else { Err("must be 1 to 255 characters without spaces".to_owned()) }
+}
+
+/// Port 0 is any that is free.
+pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "must be an address and a port, such as `127.0.0.1:4747` or `[::1]:4747`".to_owned())
+}
+
+pub(super) fn token(text: &str) -> Result<Secret, String> {
+    let is_good = (16..=1024).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_good { Ok(Secret::new(text)) } else { Err("must be 16 to 1024 visible ASCII characters".to_owned()) }
+}
+
+/// What people write behind an `@`.
+pub(super) fn bot_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_good = (1..=64).contains(&text.len()) && text.chars().all(is_plain);
+    if is_good {
+        Ok(text.to_owned())
+    } else {
+        Err("must be 1 to 64 letters, digits, `-`, `_` and `.`, without the `@`".to_owned())
+    }
+}
+
+/// A person on a platform.
+pub(super) fn admin(text: &str) -> Result<Actor, String> {
+    let must = || {
+        let known: Vec<_> = PlatformKind::ALL.iter().map(ToString::to_string).collect();
+        format!("must name people as `platform:person`, with one of the platforms {}", known.join(", "))
+    };
+    let actor: Actor = text.parse().map_err(|_| must())?;
+    let is_person = !actor.person.is_empty() && !actor.person.chars().any(|c| c.is_control() || c.is_whitespace());
+    let is_platform = actor.platform.parse::<PlatformKind>().is_ok();
+    if is_person && is_platform { Ok(actor) } else { Err(must()) }
 }

@@ -7,27 +7,40 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use hedgerow_core::{Kind, UserError};
+use hedgerow_engine::settings::Program;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
-use super::keys::{self, Key};
+use super::keys::{self, Form, Key};
 use super::{Given, Origin, refuse};
 
-/// What the file gives; nothing when there is no file.
-pub(super) fn read(path: &Path) -> Result<BTreeMap<&'static str, Given>, UserError> {
+/// What the file gives.
+#[derive(Default)]
+pub(super) struct Contents {
+    pub(super) values: BTreeMap<&'static str, Given>,
+    pub(super) lists: BTreeMap<&'static str, List>,
+    /// The command of each assistant; never empty.
+    pub(super) assistants: BTreeMap<String, List>,
+}
+
+/// A list: its parts, each with its own line, and where it begins.
+pub(super) type List = (Vec<Given>, Origin);
+
+/// Nothing when there is no file.
+pub(super) fn read(path: &Path) -> Result<Contents, UserError> {
     match std::fs::read(path) {
         Ok(bytes) => {
             let text = String::from_utf8(bytes)
                 .map_err(|_| UserError::new(Kind::Usage, format!("{} is not UTF-8", path.display())))?;
             parse(path, &text)
         }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(BTreeMap::new()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Contents::default()),
         Err(error) => Err(UserError::new(Kind::Usage, format!("cannot read {}: {error}", path.display()))),
     }
 }
 
-fn parse(path: &Path, text: &str) -> Result<BTreeMap<&'static str, Given>, UserError> {
-    let mut walk = Walk { path, text, found: BTreeMap::new() };
+fn parse(path: &Path, text: &str) -> Result<Contents, UserError> {
+    let mut walk = Walk { path, text, found: Contents::default() };
     let table = DeTable::parse(text).map_err(|error| {
         let line = walk.line(error.span().map_or(0, |span| span.start));
         UserError::new(Kind::Usage, format!("{} is not valid TOML, line {line}: {}", path.display(), error.message()))
@@ -39,12 +52,16 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<&'static str, Given>, UserE
 struct Walk<'a> {
     path: &'a Path,
     text: &'a str,
-    found: BTreeMap<&'static str, Given>,
+    found: Contents,
 }
 
 impl Walk<'_> {
     fn line(&self, offset: usize) -> usize {
         self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    fn origin(&self, value: &Spanned<DeValue<'_>>) -> Origin {
+        Origin::File { path: self.path.to_owned(), line: self.line(value.span().start) }
     }
 
     fn table(&mut self, prefix: &str, table: &DeTable<'_>) -> Result<(), UserError> {
@@ -53,43 +70,105 @@ impl Walk<'_> {
             let line = self.line(key.span().start);
             let is_table = keys::ALL.iter().any(|known| known.name.starts_with(&format!("{name}.")));
             match (keys::ALL.iter().find(|known| known.name == name), value.get_ref()) {
-                (Some(known), _) => {
-                    let given = self.value(known, value)?;
-                    self.found.insert(known.name, given);
-                }
+                (None, DeValue::Table(inner)) if name == "assistants" => self.assistants(inner)?,
+                (Some(known), _) => self.value(known, value)?,
                 (None, DeValue::Table(inner)) if is_table => self.table(&format!("{name}."), inner)?,
                 (None, other) if is_table => {
                     let message = format!("`{name}` must be a table, not {}", other.type_str());
                     return Err(self.error(&message, line));
                 }
-                (None, _) => {
-                    let known: Vec<_> = keys::ALL.iter().map(|key| format!("`{}`", key.name)).collect();
-                    return Err(self
-                        .error(&format!("unknown key `{name}`"), line)
-                        .hint(format!("the keys are {}", known.join(", "))));
-                }
+                (None, _) => return Err(self.unknown(&name, line)),
             }
         }
         Ok(())
     }
 
-    /// The value as text, if it has the type of its key.
-    fn value(&self, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Given, UserError> {
-        let origin = Origin::File { path: self.path.to_owned(), line: self.line(value.span().start) };
+    /// Takes a value, if it has the type of its key.
+    fn value(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) -> Result<(), UserError> {
+        let origin = self.origin(value);
         let given = |text: String| Given { value: OsString::from(text), origin: origin.clone() };
-        match (value.get_ref(), key.range) {
-            (DeValue::String(text), None) => Ok(given(text.clone().into_owned())),
-            (DeValue::Integer(number), Some(_)) => {
+        match (value.get_ref(), key.form) {
+            (DeValue::String(text), Form::Text(_)) => {
+                self.found.values.insert(key.name, given(text.clone().into_owned()));
+            }
+            (DeValue::Integer(number), Form::Number { .. }) => {
                 // Digits beyond 64 bits stay text, which no range accepts.
                 let digits = number.as_str().to_owned();
-                Ok(given(i64::from_str_radix(&digits, number.radix()).map_or(digits, |number| number.to_string())))
+                let number = i64::from_str_radix(&digits, number.radix()).map_or(digits, |number| number.to_string());
+                self.found.values.insert(key.name, given(number));
             }
-            (other, range) => {
-                let wanted = if range.is_some() { "a number" } else { "a string" };
+            (DeValue::Array(parts), Form::List(_)) if parts.iter().all(|part| part.get_ref().is_str()) => {
+                let list = self.parts(parts);
+                self.found.lists.insert(key.name, (list, origin));
+            }
+            (other, form) => {
+                let wanted = match form {
+                    Form::Number { .. } => "a number",
+                    Form::Text(_) => "a string",
+                    Form::List(_) => "a list of strings",
+                };
                 let shown = &self.text[value.span()];
-                Err(refuse(key, &given(shown.to_owned()), &format!("must be {wanted} (it is {})", other.type_str())))
+                let must = format!("must be {wanted} (it is {})", other.type_str());
+                return Err(refuse(key, &given(shown.to_owned()), &must));
             }
         }
+        Ok(())
+    }
+
+    fn assistants(&mut self, table: &DeTable<'_>) -> Result<(), UserError> {
+        for (name, value) in table {
+            let line = self.line(name.span().start);
+            let name = name.get_ref().to_string();
+            if !Program::is_name(&name) {
+                let must = "an assistant's name is 1 to 64 letters, digits, `-` and `_`";
+                return Err(self.error(&format!("{must}, not `{}`", name.escape_debug()), line));
+            }
+            let DeValue::Table(inner) = value.get_ref() else {
+                return Err(self.error(&format!("`assistants.{name}` must be a table with a `command`"), line));
+            };
+            if let Some((other, _)) = inner.iter().find(|(key, _)| key.get_ref() != "command") {
+                let line = self.line(other.span().start);
+                return Err(self.unknown(&format!("assistants.{name}.{}", other.get_ref()), line));
+            }
+            let Some(command) = inner.get("command") else {
+                return Err(self.error(&format!("`assistants.{name}` has no `command`"), line));
+            };
+            let command = self.command(&name, command)?;
+            self.found.assistants.insert(name, command);
+        }
+        Ok(())
+    }
+
+    /// A program and its arguments.
+    fn command(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Result<List, UserError> {
+        let key = format!("assistants.{name}.command");
+        let parts = value.get_ref().as_array().filter(|parts| !parts.is_empty());
+        let must = format!("`{key}` must be a list of strings, the program first");
+        let Some(parts) = parts else { return Err(self.error(&must, self.line(value.span().start))) };
+        for (nth, part) in parts.iter().enumerate() {
+            let line = self.line(part.span().start);
+            match part.get_ref().as_str() {
+                None => return Err(self.error(&must, line)),
+                Some("") if nth == 0 => return Err(self.error(&format!("`{key}` must name a program"), line)),
+                Some(text) if text.contains('\0') => {
+                    return Err(self.error(&format!("`{key}` must not hold a NUL"), line));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok((self.parts(parts), self.origin(value)))
+    }
+
+    fn parts(&self, list: &DeArray<'_>) -> Vec<Given> {
+        let part = |part: &Spanned<DeValue<'_>>| {
+            Some(Given { value: part.get_ref().as_str()?.into(), origin: self.origin(part) })
+        };
+        list.iter().filter_map(part).collect()
+    }
+
+    fn unknown(&self, name: &str, line: usize) -> UserError {
+        let known: Vec<_> = keys::ALL.iter().map(|key| format!("`{}`", key.name)).collect();
+        self.error(&format!("unknown key `{name}`"), line).hint(format!("the keys are {}", known.join(", ")))
     }
 
     fn error(&self, message: &str, line: usize) -> UserError {

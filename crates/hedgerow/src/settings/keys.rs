@@ -1,4 +1,10 @@
-//! Every setting that can be given: its key in `hedgerow.toml` and its environment variable.
+//! Every setting that can be given: its key in `hedgerow.toml`, its environment variable, its default and its range.
+//!
+//! The table in `docs/configuration.md` is this list with words; a test holds the two together.
+
+use hedgerow_engine::settings::RUN_MINUTES;
+
+use Unset::{Is, Means};
 
 /// One setting.
 #[derive(Debug)]
@@ -6,50 +12,124 @@ pub(super) struct Key {
     /// The key in the file, with its table.
     pub(super) name: &'static str,
     pub(super) variable: Option<&'static str>,
-    /// The least and the greatest value of a number; text otherwise.
-    pub(super) range: Option<(u32, u32)>,
-    /// Never shown.
+    pub(super) form: Form,
+    /// Never shown, and never kept longer than it takes to read it.
     pub(super) is_secret: bool,
 }
 
+/// What kind of value a setting has.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    Number {
+        least: u32,
+        greatest: u32,
+        default: u32,
+    },
+    Text(Unset),
+    /// In the file a list, in a variable separated by commas.
+    List(Unset),
+}
+
+/// What holds where nobody gave a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unset {
+    /// This very value.
+    Is(&'static str),
+    /// Something that depends on the machine, or nothing; in the words of the documentation.
+    Means(#[cfg_attr(not(test), expect(dead_code, reason = "the documentation is compared with it"))] &'static str),
+}
+
 impl Key {
-    const fn text(name: &'static str, variable: Option<&'static str>) -> Self {
-        Self { name, variable, range: None, is_secret: false }
+    const fn new(name: &'static str, form: Form) -> Self {
+        Self { name, variable: None, form, is_secret: false }
     }
 
-    const fn number(name: &'static str, variable: &'static str, range: (u32, u32)) -> Self {
-        Self { variable: Some(variable), ..Self::plain_number(name, range) }
+    const fn text(name: &'static str, unset: Unset) -> Self {
+        Self::new(name, Form::Text(unset))
     }
 
-    /// A number that has no variable.
-    const fn plain_number(name: &'static str, range: (u32, u32)) -> Self {
-        Self { name, variable: None, range: Some(range), is_secret: false }
+    const fn list(name: &'static str, unset: Unset) -> Self {
+        Self::new(name, Form::List(unset))
+    }
+
+    const fn number(name: &'static str, (least, greatest): (u32, u32), default: u32) -> Self {
+        Self::new(name, Form::Number { least, greatest, default })
+    }
+
+    const fn variable(self, variable: &'static str) -> Self {
+        Self { variable: Some(variable), ..self }
+    }
+
+    const fn secret(self) -> Self {
+        Self { is_secret: true, ..self }
+    }
+
+    /// The value that holds where nobody gave one, if it is the same everywhere.
+    pub(super) const fn default_text(&self) -> Option<&'static str> {
+        match self.form {
+            Form::Text(Is(text)) | Form::List(Is(text)) => Some(text),
+            _ => None,
+        }
     }
 }
 
-/// The home is not a key of the file: the file is in it.
-pub(super) const HOME: Key = Key::text("home", Some("HEDGEROW_HOME"));
+/// Most days that anything is kept or waited for: a century.
+const DAYS: u32 = 36_500;
 
-pub(super) const DATABASE_URL: Key = Key { is_secret: true, ..Key::text("database_url", Some("DATABASE_URL")) };
-pub(super) const WORKTREES_BASE: Key = Key::text("worktrees.base", Some("WORKTREE_BASE"));
+/// The home is not a key of the file: the file is in it.
+pub(super) const HOME: Key = Key::text("home", Means("`~/.hedgerow`")).variable("HEDGEROW_HOME");
+
+pub(super) const DATABASE_URL: Key =
+    Key::text("database_url", Means("a SQLite file in the home")).variable("DATABASE_URL").secret();
+pub(super) const LISTEN: Key = Key::text("listen", Is("127.0.0.1:4747")).variable("HEDGEROW_LISTEN");
+pub(super) const TOKEN: Key =
+    Key::text("token", Means("the one in `<home>/token`")).variable("HEDGEROW_TOKEN").secret();
+pub(super) const BOT_NAME: Key = Key::text("bot_name", Is("hedgerow")).variable("HEDGEROW_BOT_NAME");
+pub(super) const ADMINS: Key = Key::list("admins", Means("nobody")).variable("HEDGEROW_ADMINS");
+pub(super) const ASSISTANT: Key = Key::text("assistant", Means("the only one there is")).variable("HEDGEROW_ASSISTANT");
+/// One for each assistant; `<name>` stands for what it is called.
+pub(super) const ASSISTANT_COMMAND: Key = Key::list("assistants.<name>.command", Means("none"));
+pub(super) const MAX_CONCURRENT: Key = Key::number("run.max_concurrent", (1, 1000), 10).variable("MAX_CONCURRENT_RUNS");
+pub(super) const RUN_TIMEOUT: Key = Key::number("run.timeout_minutes", RUN_MINUTES, 60);
+pub(super) const IDLE_TIMEOUT: Key = Key::number("run.idle_timeout_minutes", RUN_MINUTES, 10);
+pub(super) const LEASE_SECONDS: Key = Key::number("run.lease_seconds", (5, 3600), 60);
+pub(super) const QUEUE_LIMIT: Key = Key::number("queue.limit", (1, 1_000_000), 10_000);
+pub(super) const RETENTION_DAYS: Key = Key::number("retention_days", (30, DAYS), 90);
+pub(super) const WORKTREES_BASE: Key =
+    Key::text("worktrees.base", Means("`<home>/worktrees`")).variable("WORKTREE_BASE");
 pub(super) const MAX_PER_CODEBASE: Key =
-    Key::number("worktrees.max_per_codebase", "MAX_WORKTREES_PER_CODEBASE", (0, 10_000));
-pub(super) const BRANCH_PREFIX: Key = Key::text("worktrees.branch_prefix", None);
-pub(super) const PULL_REF: Key = Key::text("worktrees.pull_ref", None);
-pub(super) const STALE_AFTER_DAYS: Key = Key::number("cleanup.stale_after_days", "STALE_THRESHOLD_DAYS", (1, 36_500));
-pub(super) const CLEANUP_EVERY_HOURS: Key = Key::number("cleanup.every_hours", "CLEANUP_INTERVAL_HOURS", (0, 8760));
-pub(super) const TRASH_KEEP_DAYS: Key = Key::plain_number("trash.keep_days", (0, 36_500));
-pub(super) const VAULT_KEEP_DAYS: Key = Key::plain_number("vault.keep_days", (1, 36_500));
-pub(super) const LOW_SPACE_PERCENT: Key = Key::plain_number("trash.low_space_percent", (0, 90));
-pub(super) const REMOTE: Key = Key::text("remote", None);
-pub(super) const BASE_BRANCH: Key = Key::text("base_branch", None);
-pub(super) const ALLOWED_ROOT: Key = Key::text("allowed_root", Some("ALLOWED_ROOT_DIRECTORY"));
-pub(super) const NODE: Key = Key::text("node", None);
-pub(super) const GIT: Key = Key::text("git", None);
+    Key::number("worktrees.max_per_codebase", (0, 10_000), 25).variable("MAX_WORKTREES_PER_CODEBASE");
+pub(super) const BRANCH_PREFIX: Key = Key::text("worktrees.branch_prefix", Means("none"));
+/// Where GitHub and those like it publish the head of a pull request.
+pub(super) const PULL_REF: Key = Key::text("worktrees.pull_ref", Is("refs/pull/{number}/head"));
+pub(super) const STALE_AFTER_DAYS: Key =
+    Key::number("cleanup.stale_after_days", (1, DAYS), 14).variable("STALE_THRESHOLD_DAYS");
+pub(super) const CLEANUP_EVERY_HOURS: Key =
+    Key::number("cleanup.every_hours", (0, 8760), 6).variable("CLEANUP_INTERVAL_HOURS");
+pub(super) const TRASH_KEEP_DAYS: Key = Key::number("trash.keep_days", (0, DAYS), 7);
+pub(super) const LOW_SPACE_PERCENT: Key = Key::number("trash.low_space_percent", (0, 90), 5);
+pub(super) const VAULT_KEEP_DAYS: Key = Key::number("vault.keep_days", (1, DAYS), 30);
+pub(super) const REMOTE: Key = Key::text("remote", Means("`origin`, else the only one"));
+pub(super) const BASE_BRANCH: Key = Key::text("base_branch", Means("the remote's HEAD, else the repository's"));
+pub(super) const ALLOWED_ROOT: Key = Key::text("allowed_root", Means("anywhere")).variable("ALLOWED_ROOT_DIRECTORY");
+pub(super) const NODE: Key = Key::text("node", Means("the host's name")).variable("HEDGEROW_NODE");
+pub(super) const GIT: Key = Key::text("git", Is("git"));
 
 /// In the order they are shown.
 pub(super) const ALL: &[&Key] = &[
     &DATABASE_URL,
+    &LISTEN,
+    &TOKEN,
+    &BOT_NAME,
+    &ADMINS,
+    &ASSISTANT,
+    &ASSISTANT_COMMAND,
+    &MAX_CONCURRENT,
+    &RUN_TIMEOUT,
+    &IDLE_TIMEOUT,
+    &LEASE_SECONDS,
+    &QUEUE_LIMIT,
+    &RETENTION_DAYS,
     &WORKTREES_BASE,
     &MAX_PER_CODEBASE,
     &BRANCH_PREFIX,
@@ -66,10 +146,7 @@ pub(super) const ALL: &[&Key] = &[
     &GIT,
 ];
 
-/// Where GitHub and those like it publish the head of a pull request.
-pub(super) const DEFAULT_PULL_REF: &str = "refs/pull/{number}/head";
-
-/// Every environment variable that is a setting.
-pub(super) fn variables() -> impl Iterator<Item = &'static str> {
-    [&HOME].into_iter().chain(ALL.iter().copied()).filter_map(|key| key.variable)
+/// The home and every key of the file.
+pub(super) fn all() -> impl Iterator<Item = &'static Key> {
+    [&HOME].into_iter().chain(ALL.iter().copied())
 }

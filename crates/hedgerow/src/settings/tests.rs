@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use hedgerow_engine::settings::Program;
 use hedgerow_engine::store::Database;
 use tempfile::TempDir;
 
@@ -54,6 +55,9 @@ fn without_any_settings_the_defaults_hold() {
     assert_eq!((settings.branch_prefix.as_str(), settings.pull_ref.as_str()), ("", "refs/pull/{number}/head"));
     assert_eq!((settings.node.as_str(), settings.git.as_path()), ("heron", Path::new("git")));
     assert!(settings.remote.is_none() && settings.base_branch.is_none() && settings.allowed_root.is_none());
+    let server = machine.read().expect("good settings").server;
+    assert_eq!((server.listen.to_string().as_str(), server.token), ("127.0.0.1:4747", None));
+    assert_eq!(format!("{:?}", settings.runs), format!("{:?}", Runs::default()), "the engine has the same defaults");
 }
 
 #[test]
@@ -66,6 +70,24 @@ fn every_key_of_the_file_is_read() {
         allowed_root = "~/src"
         node = "wren"
         git = "/opt/git/bin/git"
+        listen = "[::1]:0"
+        token = "correct-horse-battery"
+        bot_name = "hedge-bot"
+        admins = ["github:alice", "slack:U123"]
+        retention_days = 30
+        assistant = "two"
+        queue.limit = 5
+        [run]
+        max_concurrent = 3
+        timeout_minutes = 1440
+        idle_timeout_minutes = 1
+        lease_seconds = 5
+        [assistants.two]
+        command = ["bin/two", "--flag", "~/not-a-path", ""]
+        [assistants.one-1]
+        command = ["one"]
+        [assistants.Three_3]
+        command = ["~/three"]
         [worktrees]
         base = "trees"
         max_per_codebase = 0x10
@@ -86,6 +108,64 @@ fn every_key_of_the_file_is_read() {
     assert_eq!((settings.limit, settings.stale_after_days), (16, 3));
     assert_eq!(settings.branch_prefix, "agents/");
     assert_eq!(settings.pull_ref, "refs/merge-requests/{number}/head");
+    let server = machine.read().expect("good settings").server;
+    assert_eq!(server.listen.to_string(), "[::1]:0");
+    assert_eq!(server.token.expect("set").reveal(), "correct-horse-battery");
+    let runs = settings.runs;
+    assert_eq!((runs.at_once, runs.queue, runs.keep_days), (3, 5, 30));
+    let times = [runs.timeout, runs.idle_timeout, runs.lease].map(|time| time.as_secs());
+    assert_eq!(times, [24 * 3600, 60, 5]);
+    assert_eq!(runs.admins, [Actor::new("github", "alice"), Actor::new("slack", "U123")]);
+    assert_eq!((runs.bot_name.as_str(), runs.assistant.as_deref()), ("hedge-bot", Some("two")));
+    let two = machine.home.path().join("bin/two").to_string_lossy().into_owned();
+    let expected: [(&str, &[&str]); 3] =
+        [("Three_3", &["/users/alice/three"]), ("one-1", &["one"]), ("two", &[&two, "--flag", "~/not-a-path", ""])];
+    let expected = expected.map(|(name, command)| Program {
+        name: name.to_owned(),
+        command: command.iter().map(OsString::from).collect(),
+    });
+    assert_eq!(runs.assistants, expected);
+}
+
+#[test]
+fn our_own_program_stands_before_every_assistant() {
+    let mut machine = Machine::new("", &[]);
+    machine.around.program = Some(PathBuf::from("/opt/hedgerow"));
+    assert_eq!(machine.settings().runs.supervisor, ["/opt/hedgerow", "supervise", "--"].map(OsString::from));
+    assert!(Surroundings::read().program.is_some_and(|program| program.is_absolute()));
+}
+
+#[test]
+fn the_only_assistant_is_the_one_that_works() {
+    let one = "[assistants.one]\ncommand = [\"one\"]\n";
+    assert_eq!(Machine::new(one, &[]).settings().runs.assistant.as_deref(), Some("one"));
+    let two = format!("{one}[assistants.two]\ncommand = [\"two\"]\n");
+    assert_eq!(Machine::new(&two, &[]).settings().runs.assistant, None);
+    let chosen = Machine::new(&two, &[("HEDGEROW_ASSISTANT", "two")]);
+    assert_eq!(chosen.settings().runs.assistant.as_deref(), Some("two"));
+    let error = Machine::new(&two, &[("HEDGEROW_ASSISTANT", "three")]).refusal();
+    assert_eq!(error.hints, ["the assistants are `one`, `two`"]);
+}
+
+#[test]
+fn variables_of_the_server_win_over_the_file() {
+    let machine = Machine::new(
+        "listen = \"127.0.0.1:1\"\nadmins = [\"github:bob\"]\nnode = \"wren\"\n",
+        &[
+            ("HEDGEROW_LISTEN", "0.0.0.0:80"),
+            ("HEDGEROW_TOKEN", "0123456789abcdef"),
+            ("HEDGEROW_BOT_NAME", "robin"),
+            ("HEDGEROW_ADMINS", "github:alice, telegram:77"),
+            ("HEDGEROW_NODE", "owl"),
+            ("MAX_CONCURRENT_RUNS", "1000"),
+        ],
+    );
+    let read = machine.read().expect("good settings");
+    assert_eq!(read.server.listen.to_string(), "0.0.0.0:80");
+    assert_eq!(read.server.token.expect("set").reveal(), "0123456789abcdef");
+    let runs = &read.settings.runs;
+    assert_eq!((runs.bot_name.as_str(), runs.at_once, read.settings.node.as_str()), ("robin", 1000, "owl"));
+    assert_eq!(runs.admins, [Actor::new("github", "alice"), Actor::new("telegram", "77")]);
 }
 
 #[test]
@@ -122,6 +202,35 @@ fn a_bad_value_in_the_file_is_refused_with_its_key_and_line() {
         ("base_branch = \"a..b\"\n", "base_branch", 1),
         ("remote = \"--exec=x\"\n", "remote", 1),
         ("node = \"\"\n", "node", 1),
+        ("listen = \"localhost\"\n", "listen", 1),
+        ("listen = \"127.0.0.1:65536\"\n", "listen", 1),
+        ("listen = 4747\n", "listen", 1),
+        ("token = \"fifteen-letters\"\n", "token", 1),
+        ("token = \"with spaces in it, long\"\n", "token", 1),
+        ("bot_name = \"@hedgerow\"\n", "bot_name", 1),
+        ("admins = \"github:alice\"\n", "admins", 1),
+        ("admins = [\n\"github:alice\",\n\"alice\"]\n", "admins", 3),
+        ("admins = [\"irc:alice\"]\n", "admins", 1),
+        ("admins = [\"github:\"]\n", "admins", 1),
+        ("admins = [5]\n", "admins", 1),
+        ("retention_days = 29\n", "retention_days", 1),
+        ("[run]\nmax_concurrent = 0\n", "run.max_concurrent", 2),
+        ("[run]\nmax_concurrent = 1001\n", "run.max_concurrent", 2),
+        ("[run]\ntimeout_minutes = 1441\n", "run.timeout_minutes", 2),
+        ("[run]\nidle_timeout_minutes = -10\n", "run.idle_timeout_minutes", 2),
+        ("[run]\nlease_seconds = 4\n", "run.lease_seconds", 2),
+        ("[queue]\nlimit = 1000001\n", "queue.limit", 2),
+        ("assistant = \"nobody\"\n", "assistant", 1),
+        ("assistants = 5\n", "assistants", 1),
+        ("[assistants]\na = 5\n", "assistants.a", 2),
+        ("[assistants.\"a b\"]\ncommand = [\"x\"]\n", "a b", 1),
+        ("[assistants.a]\n", "assistants.a", 1),
+        ("[assistants.a]\ncommand = \"x\"\n", "assistants.a.command", 2),
+        ("[assistants.a]\ncommand = []\n", "assistants.a.command", 2),
+        ("[assistants.a]\ncommand = [\n\"x\",\n5]\n", "assistants.a.command", 4),
+        ("[assistants.a]\ncommand = [\"\"]\n", "assistants.a.command", 2),
+        ("[assistants.a]\ncommand = [\"x\", \"\\u0000\"]\n", "assistants.a.command", 2),
+        ("[assistants.a]\ncommand = [\"x\"]\nenv = 1\n", "assistants.a.env", 3),
         ("git = 5\n", "git", 1),
         ("database_url = \"mysql://x\"\n", "database_url", 1),
         ("worktrees = 5\n", "worktrees", 1),
@@ -149,6 +258,13 @@ fn a_bad_variable_is_refused_by_its_own_name() {
         ("STALE_THRESHOLD_DAYS", "0"),
         ("STALE_THRESHOLD_DAYS", "soon"),
         ("STALE_THRESHOLD_DAYS", "99999999999999999999"),
+        ("MAX_CONCURRENT_RUNS", "0"),
+        ("HEDGEROW_LISTEN", "4747"),
+        ("HEDGEROW_TOKEN", "short"),
+        ("HEDGEROW_BOT_NAME", "a b"),
+        ("HEDGEROW_ADMINS", "github:alice,,"),
+        ("HEDGEROW_ASSISTANT", "nobody"),
+        ("HEDGEROW_NODE", "a b"),
         ("DATABASE_URL", "hedgerow.db"),
         ("DATABASE_URL", "sqlite:"),
         ("DATABASE_URL", "sqlite::memory:"),
@@ -186,6 +302,44 @@ fn secrets_of_the_database_are_never_shown() {
     assert!(!error.message.contains("hunter2"), "{error}");
     let error = Machine::new("database_url = [\"hunter2\"]\n", &[]).refusal();
     assert!(!error.message.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn the_token_is_never_shown() {
+    let hidden = "hunter2-hunter2-hunter2";
+    let machine = Machine::new(&format!("\ntoken = \"{hidden}\"\n"), &[]);
+    let read = machine.read().expect("good settings");
+    let entry = read.entries.iter().find(|entry| entry.key == "token").expect("is shown");
+    assert_eq!(entry.value, "***");
+    assert!(matches!(entry.from, Origin::File { line: 2, .. }));
+    assert!(!format!("{read:?} {}", read.server.token.clone().expect("set")).contains("hunter2"));
+    for bad in ["token = \"hunter2\"", "token = [\"hunter2\"]"] {
+        let error = Machine::new(bad, &[]).refusal();
+        assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+    }
+    let given = file::read(&machine.home.path().join(FILE)).expect("reads").values;
+    assert!(!format!("{given:?}").contains("hunter2"), "{given:?}");
+}
+
+#[test]
+fn a_token_that_is_kept_in_the_home_is_told_of_and_not_read() {
+    let machine = Machine::new("", &[]);
+    let token = || machine.read().expect("good settings").entries.into_iter().find(|entry| entry.key == "token");
+    assert_eq!(token().map(|entry| entry.value), Some(serde_json::Value::Null));
+    let kept = machine.home.path().join("token");
+    fs::write(&kept, "hunter2-hunter2-hunter2\n").expect("writes");
+    let entry = token().expect("is shown");
+    assert_eq!((entry.value, entry.from), ("***".into(), Origin::Kept(kept)));
+}
+
+#[test]
+fn a_secret_of_the_environment_is_not_copied() {
+    let around = Surroundings::read();
+    assert!(around.has_secrets);
+    let machine = Machine::new("", &[("HEDGEROW_TOKEN", "0123456789abcdef")]);
+    let around = Surroundings { has_secrets: true, ..machine.around.clone() };
+    let read = read(&around, Some(machine.home.path())).expect("good settings");
+    assert_eq!(read.server.token, None, "only the environment itself is asked");
 }
 
 #[test]

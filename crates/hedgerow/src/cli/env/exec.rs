@@ -12,7 +12,6 @@ use tokio::process::{Child, Command};
 
 use super::super::context::Context;
 use super::super::signals::Signals;
-use crate::words;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -117,7 +116,7 @@ fn not_started(context: &Context<'_>, program: &OsString, error: &std::io::Error
         ErrorKind::PermissionDenied => (Kind::Failed, 126),
         _ => (Kind::Failed, 1),
     };
-    context.out.error(words::kind(kind), &message, &[]);
+    context.out.error(kind.as_str(), &message, &[]);
     ExitCode::from(code)
 }
 

@@ -3,6 +3,7 @@
 use hedgerow_engine::Outcome;
 
 use super::super::context::Context;
+use crate::words;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -17,11 +18,6 @@ pub(super) async fn run(arguments: &Arguments, is_pinned: bool, context: &Contex
     if context.out.is_json() {
         return context.out.json(&super::row(&environment, &codebase));
     }
-    let name = environment.name();
-    context.out.say(&if is_pinned {
-        format!("Keeping `{name}`: automation leaves it alone")
-    } else {
-        format!("No longer keeping `{name}`: cleanup may remove it when it is merged or stale")
-    });
+    context.out.say(&words::pinned(environment.name(), is_pinned));
     Ok(())
 }

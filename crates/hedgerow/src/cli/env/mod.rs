@@ -14,6 +14,7 @@ mod purge;
 mod remove;
 mod restore;
 mod show;
+mod sync;
 mod trash;
 mod undo;
 
@@ -27,7 +28,6 @@ use hedgerow_engine::view::{Look, View};
 
 use super::context::Context;
 use crate::words;
-pub(super) use remove::RemovedView;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -54,6 +54,8 @@ pub(crate) enum Verb {
     Checkpoints(checkpoint::ListArguments),
     /// Take back what the last turn changed, or everything since a checkpoint
     Undo(undo::Arguments),
+    /// Bring what is new on the base into an environment
+    Sync(sync::Arguments),
     /// Pin an environment: automation leaves it alone
     Keep(keep::Arguments),
     /// Unpin an environment
@@ -95,6 +97,7 @@ pub(super) async fn run(verb: &Verb, context: &Context<'_>) -> Outcome<ExitCode>
         Verb::Checkpoint(arguments) => checkpoint::run(arguments, context).await?,
         Verb::Checkpoints(arguments) => checkpoint::list(arguments, context).await?,
         Verb::Undo(arguments) => undo::run(arguments, context).await?,
+        Verb::Sync(arguments) => sync::run(arguments, context).await?,
         Verb::Keep(arguments) => keep::run(arguments, true, context).await?,
         Verb::Unkeep(arguments) => keep::run(arguments, false, context).await?,
         Verb::Orphans => orphans::run(context).await?,

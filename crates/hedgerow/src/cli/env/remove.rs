@@ -2,8 +2,7 @@
 
 use hedgerow_engine::Outcome;
 use hedgerow_engine::engine::Removed;
-use hedgerow_engine::view::{Look, View};
-use serde::Serialize;
+use hedgerow_engine::view::RemovedView;
 
 use super::super::context::Context;
 use crate::words;
@@ -20,27 +19,6 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-/// A removal as scripts see it.
-#[derive(Debug, Serialize)]
-pub(crate) struct RemovedView {
-    outcome: &'static str,
-    branch_deleted: bool,
-    undo: Option<String>,
-    environment: View,
-}
-
-impl RemovedView {
-    pub(crate) fn new(removed: &Removed, codebase: &str, chosen: Option<&str>) -> Self {
-        let (outcome, branch_deleted, environment) = match removed {
-            Removed::Trashed { environment, branch_deleted } => ("trashed", *branch_deleted, environment),
-            Removed::WasGone { environment } => ("was_gone", false, environment),
-            Removed::LetGo { environment } => ("let_go", false, environment),
-        };
-        let environment = View::new(environment, codebase, Look::default());
-        Self { outcome, branch_deleted, undo: words::undo(removed, chosen), environment }
-    }
-}
-
 pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome<()> {
     let codebase = context.codebase().await?;
     let environment = context.environment(&codebase, arguments.name.as_deref()).await?;
@@ -50,11 +28,12 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome
         let back = words::quoted(&codebase.path.to_string_lossy());
         context.out.note(&format!("your shell is still in the folder that moved; `cd {back}`"));
     }
+    let undo = words::undo(&removed, context.chosen);
     if context.out.is_json() {
-        return context.out.json(&RemovedView::new(&removed, &codebase.name, context.chosen));
+        return context.out.json(&RemovedView::new(&removed, &codebase.name, undo));
     }
     context.out.say(&words::removed(&removed));
-    if let Some(undo) = words::undo(&removed, context.chosen) {
+    if let Some(undo) = undo {
         context.out.say(&format!("Undo: {undo}"));
     }
     Ok(())

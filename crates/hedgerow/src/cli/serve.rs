@@ -1,0 +1,126 @@
+//! `hedgerow serve`: everything at once, until it is told to go. This is where the parts are joined.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_core::{Kind, UserError};
+use hedgerow_engine::assistant::Assistants;
+use hedgerow_engine::dispatch::Dispatcher;
+use hedgerow_engine::engine::Round;
+use hedgerow_engine::{Outcome, timer};
+use hedgerow_web::{HttpPlatform, Token, Web};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::context::Context;
+use super::signals::Signals;
+use crate::settings::{Server, token};
+use crate::words;
+
+/// So long runs may take to finish when the server is told to go. One that is longer is stopped, and its conversation
+/// is told.
+const GRACE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  hedgerow serve
+  hedgerow serve --listen 127.0.0.1:8080
+  curl -H \"Authorization: Bearer $(cat ~/.hedgerow/token)\" http://127.0.0.1:4747/api/v1/codebases
+
+The log goes to stderr; with --json it is JSON, one object on each line. Ctrl-C or SIGTERM ends the server when what \
+is under way is done, after 30 seconds at most; a second one ends it at once, and the next start takes up what was \
+left.")]
+pub(super) struct Arguments {
+    /// Where to listen; otherwise HEDGEROW_LISTEN, otherwise 127.0.0.1:4747
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+}
+
+/// 1. The port and the token: what is wrong with them is known before anything begins.
+/// 2. What happened while nobody looked is put right.
+/// 3. Messages, the timer and HTTP, until a signal comes.
+pub(super) async fn run(arguments: &Arguments, context: &Context<'_>, server: &Server) -> Outcome<ExitCode> {
+    let mut signals = Signals::listen()?;
+    let engine = &context.engine;
+    let listener = bind(arguments.listen.unwrap_or(server.listen)).await?;
+    let address = listener.local_addr().map_err(anyhow::Error::from)?;
+    let secret = token::token(server.token.as_ref(), &engine.settings().home)?;
+    let reconciled = engine.reconcile().await?;
+    tracing::debug!(?reconciled, "looked at every environment");
+
+    let platform = Arc::new(HttpPlatform::new());
+    let assistants = Assistants::new(&engine.settings().runs);
+    if assistants.names().is_empty() {
+        tracing::warn!("no assistant is configured, so only commands are answered; docs/assistants.md tells how");
+    }
+    let dispatcher = Dispatcher::start(engine.clone(), vec![platform.clone()], assistants).await?;
+    let inbox = Arc::new(dispatcher.clone());
+    let web = Web::new(engine.clone(), inbox, &platform, Token::new(secret.reveal()));
+    announce(context, server, address)?;
+
+    let closing = watch::Sender::new(false);
+    let goes = || {
+        let mut closing = closing.subscribe();
+        // An error would mean that nobody is left who could say so, which comes to the same.
+        async move { drop(closing.wait_for(|closing| *closing).await) }
+    };
+    let routes = hedgerow_web::router(web.clone());
+    let everything = async {
+        tokio::join!(
+            hedgerow_web::serve(web, listener, routes, goes()),
+            timer::run(engine, goes(), |round| tell(&round)),
+            async {
+                goes().await;
+                dispatcher.shutdown(GRACE).await;
+            },
+        );
+    };
+    let stopped = async {
+        let signal = signals.next().await;
+        tracing::info!(signal = signal.as_raw(), "going down when what is under way is done; once more, and at once");
+        closing.send_replace(true);
+        signals.stop().await
+    };
+    tokio::select! {
+        () = everything => Ok(ExitCode::SUCCESS),
+        code = stopped => Ok(ExitCode::from(code)),
+    }
+}
+
+async fn bind(listen: SocketAddr) -> Outcome<TcpListener> {
+    let error = match TcpListener::bind(listen).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    let elsewhere = "listen elsewhere with `--listen` or HEDGEROW_LISTEN";
+    Err(match error.kind() {
+        ErrorKind::AddrInUse => UserError::new(Kind::Busy, format!("{listen} is taken: something else listens there"))
+            .hint("if that is another `hedgerow serve`, it is serving already")
+            .hint(elsewhere),
+        _ => UserError::new(Kind::Failed, format!("cannot listen on {listen}: {error}")).hint(elsewhere),
+    }
+    .into())
+}
+
+/// One line that says where we are, for people and for scripts that wait for it.
+fn announce(context: &Context<'_>, server: &Server, address: SocketAddr) -> Outcome<()> {
+    if !address.ip().is_loopback() {
+        tracing::warn!(%address, "others can reach this address, and there is no TLS: put a proxy with TLS before it");
+    }
+    let kept = server.token.is_none().then(|| token::file(&context.engine.settings().home));
+    if context.out.is_json() {
+        let url = format!("http://{address}");
+        return context.out.json_line(&serde_json::json!({"listening": url, "token_file": kept}));
+    }
+    context.out.say(&words::listening(address, kept.as_deref()));
+    Ok(())
+}
+
+fn tell(round: &Round) {
+    let (summary, machine) = (words::sweep_summary(round.lines()), words::round_summary(round));
+    tracing::info!(summary, machine, "a round of cleanup is done");
+}
