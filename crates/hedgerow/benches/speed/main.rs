@@ -4,6 +4,7 @@
 //! order. So the ratios mean something even where the milliseconds do not.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench is a program that prints its findings")]
 
+mod acceptance;
 mod creation;
 mod fixture;
 mod list;
@@ -18,7 +19,8 @@ use fixture::Machine;
 use measure::Dice;
 use report::Report;
 
-/// Rounds when nothing else is asked for with `-- --rounds <number>`.
+/// Rounds when nothing else is asked for with `-- --rounds <number>`. `-- --acceptance` measures only how quickly messages
+/// are accepted.
 const ROUNDS: usize = 9;
 
 fn main() {
@@ -29,6 +31,10 @@ fn main() {
     }
     let asked = arguments.iter().skip_while(|argument| *argument != "--rounds").nth(1);
     let rounds = asked.map_or(ROUNDS, |number| number.parse().expect("`--rounds` takes a number"));
+    acceptance::sixteen_senders(rounds.div_ceil(2));
+    if arguments.iter().any(|argument| argument == "--acceptance") {
+        return;
+    }
     let machine = Machine::new();
     let mut dice = Dice::new();
     let mut report = Report::default();

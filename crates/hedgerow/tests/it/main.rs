@@ -2,14 +2,19 @@
 //! linking takes longer than running.
 
 mod alone;
+mod chatting;
+mod configuring;
 mod desk;
 mod doctoring;
 mod failing_closed;
 mod json;
+mod load;
 mod pages;
 mod people;
 mod processes;
 mod rounds;
+mod serving;
+mod supervising;
 mod terminal;
 mod undoing;
 mod vault;

@@ -3,13 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-use hedgerow_testkit::Cli;
+use hedgerow_core::command::{COMMANDS, Parsed, parse, present};
+use hedgerow_testkit::{Cli, TestRepo};
 
 use crate::desk::Desk;
 use crate::json::fields;
 
-const PAGES: [&str; 6] =
-    ["README.md", "docs/guide.md", "docs/safety.md", "docs/configuration.md", "docs/json.md", "docs/exit-codes.md"];
+const PAGES: [&str; 7] = [
+    "docs/commands.md",
+    "README.md",
+    "docs/guide.md",
+    "docs/safety.md",
+    "docs/configuration.md",
+    "docs/json.md",
+    "docs/exit-codes.md",
+];
 
 fn read(page: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
@@ -49,19 +57,45 @@ async fn every_command_of_our_pages_is_understood() {
 }
 
 #[test]
-fn every_setting_is_on_its_page_and_the_example_is_good() {
-    let home = tempfile::tempdir().expect("a home");
-    let page = read("docs/configuration.md");
-    let example = blocks(&page, "toml").concat();
-    fs::write(home.path().join("hedgerow.toml"), &example).expect("a configuration");
-    let cli = Cli::new(env!("CARGO_BIN_EXE_hedgerow"), home.path());
-    let said = cli.run(home.path(), &["config", "--json"]).success();
-    let entries: Vec<serde_json::Value> = serde_json::from_str(&said.stdout()).expect("an array");
-    for key in entries.iter().filter_map(|entry| entry["key"].as_str()).filter(|key| *key != "home") {
-        assert!(page.contains(&format!("| `{key}` |")), "docs/configuration.md does not name `{key}`");
+fn every_command_of_a_chat_is_on_its_page_and_its_examples_work() {
+    let page = read("docs/commands.md");
+    for help in COMMANDS {
+        let is_listed = page.lines().any(|line| line.starts_with(&format!("- `{}` - ", help.usage)));
+        assert_eq!(is_listed, help.instead.is_none(), "docs/commands.md and the table differ on `{}`", help.usage);
     }
-    let from_file = entries.iter().filter(|entry| entry["from"].as_str().is_some_and(|from| from.contains("line")));
-    assert_eq!(from_file.count(), example.matches(" = ").count(), "{entries:?}");
+    let listed = page.lines().filter_map(|line| line.strip_prefix("- `/")).count();
+    assert_eq!(listed, present().count() + 1, "all of the table, and templates");
+    let examples: Vec<&str> = blocks(&page, "text").into_iter().flat_map(str::lines).collect();
+    assert!(examples.len() > 15, "{examples:?}");
+    for example in examples {
+        assert!(matches!(parse(example), Parsed::Command(_)), "docs/commands.md: `{example}`");
+    }
+}
+
+#[test]
+fn every_example_of_settings_is_good_where_it_belongs() {
+    let page = read("docs/configuration.md");
+    let (machines, repositories) = page.split_once("## In a repository").expect("a section for repositories");
+    let entries_from = |cli: &Cli, at: &Path, line: &[&str], place: &str| {
+        let said = cli.run(at, line).success();
+        let entries: Vec<serde_json::Value> = serde_json::from_str(&said.stdout()).expect("an array");
+        entries.iter().filter(|entry| entry["from"].as_str().is_some_and(|from| from.contains(place))).count()
+    };
+    let home = tempfile::tempdir().expect("a home");
+    let cli = Cli::new(env!("CARGO_BIN_EXE_hedgerow"), home.path());
+    for example in blocks(machines, "toml") {
+        fs::write(home.path().join("hedgerow.toml"), example).expect("a configuration");
+        let taken = entries_from(&cli, home.path(), &["config", "--json"], "hedgerow.toml, line");
+        assert_eq!(taken, example.matches(" = ").count(), "{example}");
+    }
+    let repo = TestRepo::without_remote(&home.path().join("code"), "shop");
+    let _ = cli.run(repo.path(), &["codebase", "add"]).success();
+    for example in blocks(repositories, "toml") {
+        repo.commit(".hedgerow/config.toml", example);
+        let line = ["config", "--json", "--codebase", "shop"];
+        let taken = entries_from(&cli, repo.path(), &line, ".hedgerow/config.toml at main");
+        assert_eq!(taken, example.matches(" = ").count(), "{example}");
+    }
 }
 
 #[test]

@@ -698,6 +698,18 @@ async fn doctor_and_config_say_how_things_are() {
     $ hedgerow config | grep -v database_url
     KEY  VALUE  FROM
     home  ~/.hedgerow  environment variable HEDGEROW_HOME
+    listen  127.0.0.1:4747  default
+    token  (not set)  default
+    bot_name  hedgerow  default
+    admins  (not set)  default
+    assistant  (not set)  default
+    assistants.<name>.command  (not set)  default
+    run.max_concurrent  10  default
+    run.timeout_minutes  60  default
+    run.idle_timeout_minutes  10  default
+    run.lease_seconds  60  default
+    queue.limit  10000  default
+    retention_days  90  default
     worktrees.base  ~/.hedgerow/worktrees  default
     worktrees.max_per_codebase  25  default
     worktrees.branch_prefix  (empty)  default

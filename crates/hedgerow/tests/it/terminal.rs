@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::desk::Desk;
 
 /// Whether util-linux's `script`, which makes a pseudo-terminal, is here.
-fn has_script() -> bool {
+pub(crate) fn has_script() -> bool {
     let version = Command::new("script").arg("--version").output();
     version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux"))
 }
