@@ -140,6 +140,7 @@ async fn nothing_is_changed_while_a_run_is_on() {
     // The run's lease would have been renewed meanwhile.
     let now = room.world.engine.store_now().await.expect("the store answers");
     let store = room.world.engine.store();
+    store.end_lease_of(environment.id, super::HOLDER).await.expect("the store answers");
     let taken = store.take_lease(environment.id, super::HOLDER, now, 600).await.expect("the store answers");
     assert!(taken.is_some());
     assert_eq!(bob.says("/worktree cleanup stale").await, "1 kept\n• `issue-42` kept: a run is active");
