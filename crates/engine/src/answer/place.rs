@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::environment::{Exec, Place, Resolution, Tenant};
+use hedgerow_core::environment::{Exec, Place, Resolution};
 use hedgerow_core::provider::{Condition, NoProgress, Note};
 use hedgerow_core::run::SessionEnd;
 use hedgerow_core::{Codebase, CodebaseId, Environment, Kind, Lease, UserError, Work};
@@ -14,7 +14,7 @@ use super::prompt::Prompt;
 use crate::dispatch::{Slot, Turn, end_processes};
 use crate::engine::{Asking, Engine, Request, Resolved};
 use crate::explain::Trouble;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::isolation::make_private;
 use crate::lease::Held;
 use crate::replies::{self, messages};
@@ -120,7 +120,8 @@ impl Story {
                     }
                     continue;
                 }
-                Err(error) => return Err(isolation_failed(error, &request)),
+                // Isolation is required: what cannot be had is told, and the assistant does not run.
+                Err(error) => return Err(error),
                 Ok(resolved) => resolved,
             };
             // Others' merged environments made room, which is no news for this conversation.
@@ -324,7 +325,6 @@ impl Story {
     async fn in_folder(&self, folder: PathBuf, codebase: Option<CodebaseId>) -> Outcome<Option<Ground>> {
         let Some(slot) = self.unless_closing(self.desk.slots.take(codebase)).await else { return Ok(None) };
         let lease = self.desk.engine.scratch_lease(self.conversation.id);
-        debug_assert_eq!(lease.of(), Tenant::Scratch(self.conversation.id));
         Ok(Some(Ground::Scratch { folder, lease, _slot: slot }))
     }
 
@@ -355,15 +355,4 @@ enum Leased {
     Yes(Box<Ground>),
     Changed,
     GoingDown,
-}
-
-/// Isolation is required: what cannot be had is told, and the assistant does not run.
-fn isolation_failed(error: Failure, request: &Request) -> Failure {
-    match error {
-        Failure::User(error) => Failure::User(error),
-        Failure::Internal(error) => {
-            tracing::error!(work = %request.work, error = ?error, "isolation failed");
-            Failure::Internal(error)
-        }
-    }
 }
