@@ -249,6 +249,8 @@ pub struct Environment {
     pub branch: BranchName,
     /// Whether Hedgerow made the branch. Only such a branch may ever be deleted.
     pub branch_made: bool,
+    /// Whether its content is a stranger's: a pull request from a fork. Once it was, it stays so.
+    pub is_fork: bool,
     /// The branch it was made from.
     pub base: Option<BranchName>,
     pub base_sha: Option<CommitSha>,
@@ -293,6 +295,7 @@ impl Environment {
             path,
             branch,
             branch_made: false,
+            is_fork: false,
             base: None,
             base_sha: None,
             state: State::Creating,

@@ -24,6 +24,7 @@ pub mod run;
 pub mod saved;
 pub mod sha;
 pub mod split;
+pub mod untrusted;
 pub mod work;
 
 pub use branch::{BranchName, FolderName};

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::assistant::{Step, Usage};
 use crate::branch::BranchName;
 use crate::id::RunId;
 use crate::message::{Author, Event, RawEvent};
@@ -94,6 +95,12 @@ pub enum Glimpse {
     Text(String),
     /// A tool call, in one line.
     Tool(String),
+    /// What it is going to do, whole each time.
+    Plan(Vec<Step>),
+    /// What it has used so far.
+    Usage(Usage),
+    /// What people should know meanwhile.
+    Note(String),
     Ended,
 }
 

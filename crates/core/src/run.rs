@@ -39,9 +39,26 @@ words! {
         Lost = "lost",
         /// The conversation works in another environment now.
         Moved = "moved",
-        /// The assistant no longer knew it.
+        /// The assistant no longer knew it, or can hold no more of it.
         Unknown = "unknown",
         /// The conversation uses another assistant now.
         Assistant = "assistant",
+    }
+}
+
+words! {
+    /// What kind of thing happened in a run.
+    RunEventKind as "kind of event of a run" {
+        /// The assistant named its session.
+        Session = "session",
+        Text = "text",
+        Tool = "tool",
+        Plan = "plan",
+        Usage = "usage",
+        Note = "note",
+        /// Something of the assistant's own.
+        Other = "other",
+        /// How it ended; always the last.
+        End = "end",
     }
 }

@@ -122,7 +122,7 @@ fn command() -> impl Strategy<Value = Command> {
         1 => argument().prop_map(|name| Command::Repo { name }),
         1 => argument().prop_map(|name| Command::RepoRemove { name }),
         1 => argument().prop_map(|subfolder| Command::SetCwd { subfolder }),
-        1 => argument().prop_map(|name| Command::Assistant { name }),
+        1 => prop::option::of(argument()).prop_map(|name| Command::Assistant { name }),
         1 => argument().prop_map(|path| Command::CommandSet { name: "x-9_.:é".to_owned(), path }),
         1 => argument().prop_map(|folder| Command::LoadCommands { folder }),
     ]

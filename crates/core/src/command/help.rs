@@ -32,7 +32,7 @@ pub const COMMANDS: &[Help] = &[
     row("/repo-remove <name>", "forget a codebase"),
     shown("/setcwd <subfolder>", "where in the environment the agent starts", "/setcwd services/api"),
     row("/getcwd", "show where the agent starts"),
-    shown("/assistant <name>", "which agent this conversation uses", "/assistant claude"),
+    shown("/assistant [name]", "which agent this conversation uses; alone, those there are", "/assistant claude"),
     row("/reset", "end the session"),
     row("/stop", "stop the run and keep its changes"),
     row("/undo", "take back what the last turn changed"),

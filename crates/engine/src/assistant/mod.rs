@@ -1,26 +1,46 @@
 //! The assistants there are, by name, and which of them answers.
 //!
-//! Each kind of assistant is a driver behind core's `Assistant`: its own file beside `script.rs`. What they share is how
-//! a program is started in a place (`start.rs`) and how all of it is ended again (`supervisor.rs`, `processes.rs`).
+//! Each kind of assistant is a driver (`dialogue.rs`): its own file beside `script.rs`. What they share is how a program is
+//! run (`agent.rs`), started in a place (`start.rs`), and ended again with all that it started (`supervisor.rs`,
+//! `processes.rs`), and what it remembers (`memory.rs`).
 
+mod acp;
+mod agent;
+mod checkup;
+mod claude;
+mod codex;
+mod dialogue;
+mod lines;
 mod live;
+mod mcp;
+pub(crate) mod memory;
 pub mod processes;
-mod protocol;
+mod rpc;
 mod script;
+mod spoken;
 mod start;
 pub mod supervisor;
-mod surroundings;
+pub mod surroundings;
 mod words;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_core::assistant::Assistant;
 use hedgerow_core::{Kind, RunId, UserError};
 
-use crate::settings::Runs;
+use crate::cage::{Cage, Strength};
+use crate::settings::{AgentKind, Program, Runs};
+use acp::Acp;
+use agent::Agent;
+pub(crate) use checkup::{Checkup, Login, checkup};
+use claude::Claude;
+use codex::Codex;
+use dialogue::Driver;
 use live::Live;
 use script::Script;
+use surroundings::Surroundings;
 
 /// Every assistant of this machine.
 #[derive(Clone)]
@@ -29,6 +49,7 @@ pub struct Assistants {
     /// Who works where nobody chose.
     usual: Option<String>,
     live: Arc<Live>,
+    cage: Arc<Cage>,
 }
 
 impl fmt::Debug for Assistants {
@@ -38,12 +59,25 @@ impl fmt::Debug for Assistants {
 }
 
 impl Assistants {
-    pub fn new(runs: &Runs) -> Self {
+    /// `home` is where Hedgerow keeps its own things, which no agent sees.
+    pub fn new(runs: &Runs, home: &Path) -> Self {
+        Self::around(runs, home, Surroundings::of_this_process(&runs.sandbox.variables))
+    }
+
+    /// The same for a user who is not the one of this process.
+    pub fn around(runs: &Runs, home: &Path, around: Surroundings) -> Self {
         let live = Arc::<Live>::default();
+        let cage = Arc::new(Cage::new(runs.sandbox.clone(), runs.supervisor.clone(), around, home.to_owned()));
         let all = runs.assistants.iter().map(|program| -> Arc<dyn Assistant> {
-            Arc::new(Script::new(program.clone(), runs.supervisor.clone(), Arc::clone(&live)))
+            let supervisor = runs.supervisor.clone();
+            Arc::new(Agent::new(program.clone(), driver(program), supervisor, Arc::clone(&cage), Arc::clone(&live)))
         });
-        Self { all: all.collect(), usual: runs.assistant.clone(), live }
+        Self { all: all.collect(), usual: runs.assistant.clone(), live, cage }
+    }
+
+    /// What holds them in.
+    pub fn cage(&self) -> &Cage {
+        &self.cage
     }
 
     pub fn named(&self, name: &str) -> Option<Arc<dyn Assistant>> {
@@ -67,6 +101,11 @@ impl Assistants {
         }
     }
 
+    /// Whether programs are started in a view of the file system in which guarded paths cannot be written.
+    pub fn have_a_view(&self) -> bool {
+        matches!(self.cage.strength(), Strength::Whole | Strength::View)
+    }
+
     /// Returns once nothing is at work any more of a run that this process started. Whoever drops the updates of a run
     /// waits here before its place goes to someone else.
     pub async fn gone(&self, run: RunId) {
@@ -86,9 +125,19 @@ impl Assistants {
     }
 }
 
+/// How to talk to such a program.
+fn driver(program: &Program) -> Box<dyn Driver> {
+    match program.kind {
+        AgentKind::Claude => Box::new(Claude::new(program)),
+        AgentKind::Script => Box::new(Script),
+        AgentKind::Codex => Box::new(Codex::new(program)),
+        AgentKind::Acp => Box::new(Acp::new(program)),
+    }
+}
+
 fn how_to_configure(error: UserError) -> UserError {
     error.hint(
-        "name a program in `hedgerow.toml`: `[assistants.<name>]` with `command = [\"program\", \"arg\"]`; \
+        "install Claude Code, Codex, Gemini CLI or opencode, or name a program in `hedgerow.toml`: `[assistants.<name>]` with `command = [\"program\", \"arg\"]`; \
          docs/assistants.md tells how it is spoken to",
     )
 }
@@ -96,12 +145,12 @@ fn how_to_configure(error: UserError) -> UserError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Program;
 
     fn assistants(names: &[&str], usual: Option<&str>) -> Assistants {
-        let program = |name: &&str| Program { name: (*name).to_owned(), command: vec!["true".into()] };
+        let program = |name: &&str| Program::script(*name, ["true"]);
         let assistants = names.iter().map(program).collect();
-        Assistants::new(&Runs { assistants, assistant: usual.map(str::to_owned), ..Runs::default() })
+        let runs = Runs { assistants, assistant: usual.map(str::to_owned), ..Runs::default() };
+        Assistants::new(&runs, Path::new("/nonexistent"))
     }
 
     fn name(assistants: &Assistants, chosen: Option<&str>) -> Result<String, UserError> {

@@ -1,197 +1,335 @@
-//! The assistant that is any program: a turn goes in as one JSON line, its work comes back as lines.
+//! The assistant that is any program: a turn goes in as one JSON line, its work comes back as lines, as docs/assistants.md
+//! tells people who write one.
 
-use std::ffi::OsString;
-use std::pin::Pin;
-use std::process::ExitStatus;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use hedgerow_core::BranchName;
+use hedgerow_core::assistant::{AssistantError, Outcome, Step, StepState, Turn, Update, Usage};
+use serde::{Deserialize, Serialize};
 
-use futures_core::Stream;
-use hedgerow_core::Lease;
-use hedgerow_core::assistant::{Assistant, AssistantError, Outcome, Turn, Update, Updates};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::ChildStdin;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::time::{Instant, sleep_until};
+use super::dialogue::{Dialogue, Driver, Heard, Launch, Parting};
+use super::words::{keepable, one_line};
 
-use super::live::Live;
-use super::protocol::{self, Ear};
-use super::start::{Running, start};
-use super::words::Tail;
-use crate::settings::Program;
-
-/// How long a program may go on after its last word.
-const MOMENT: Duration = Duration::from_secs(2);
-/// How long we read on after a program has ended, when someone keeps its streams open.
-const AFTERMATH: Duration = Duration::from_secs(1);
-/// Updates that wait for whoever listens; a program that is quicker waits as well.
-const WAITING: usize = 8;
-
-type Ending = Result<Outcome, AssistantError>;
+/// Raised when a program of today would misunderstand what we say.
+const VERSION: u32 = 1;
+/// Longest name of a session.
+const MAX_SESSION: usize = 1 << 10;
 
 #[derive(Debug)]
-pub(super) struct Script {
-    program: Arc<Program>,
-    supervisor: Arc<[OsString]>,
-    live: Arc<Live>,
-}
+pub(super) struct Script;
 
-impl Script {
-    pub(super) fn new(program: Program, supervisor: Vec<OsString>, live: Arc<Live>) -> Self {
-        Self { program: Arc::new(program), supervisor: supervisor.into(), live }
+impl Driver for Script {
+    fn launch(&self, turn: &Turn) -> Launch {
+        let models = turn.models.iter();
+        let variables =
+            models.flat_map(|models| [("HEDGEROW_LLM_URL", &models.url), ("HEDGEROW_LLM_TOKEN", &models.token)]);
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        Launch { variables, ..Launch::default() }
+    }
+
+    fn dialogue(&self, turn: &Turn) -> Box<dyn Dialogue> {
+        Box::new(Talk { turn: line(turn), text: String::new(), last_word: None, resumes: turn.resume.is_some() })
     }
 }
 
-impl Assistant for Script {
-    fn name(&self) -> &str {
-        &self.program.name
+/// The line that a program gets.
+fn line(turn: &Turn) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        r#type: &'static str,
+        version: u32,
+        run: String,
+        prompt: &'a str,
+        briefing: Option<&'a str>,
+        session: Option<&'a str>,
+        memory: Option<std::borrow::Cow<'a, str>>,
+        branch: Option<&'a str>,
     }
-
-    /// The last item comes when nothing of the turn is at work any more.
-    fn run(&self, lease: &Lease, turn: Turn) -> Updates {
-        let (to, from) = channel(WAITING);
-        let is_leased = lease.of() == turn.place.of;
-        let (program, supervisor) = (Arc::clone(&self.program), Arc::clone(&self.supervisor));
-        let alive = self.live.enter(turn.run);
-        tokio::spawn(async move {
-            let ending = if is_leased {
-                drive(&program, &supervisor, &turn, &to).await
-            } else {
-                Some(Err(AssistantError::Failed("the lease is of another place".to_owned())))
-            };
-            drop(alive);
-            if let Some(ending) = ending {
-                let _ = to.send(ending.map(Update::Finished)).await;
-            }
-        });
-        Box::pin(Heard(from))
-    }
-}
-
-struct Heard(Receiver<Result<Update, AssistantError>>);
-
-impl Stream for Heard {
-    type Item = Result<Update, AssistantError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_recv(context)
-    }
-}
-
-/// Starts the program, listens, and ends whatever is left of it. `None` when nobody wants to know.
-async fn drive(
-    program: &Program,
-    supervisor: &[OsString],
-    turn: &Turn,
-    to: &Sender<Result<Update, AssistantError>>,
-) -> Option<Ending> {
-    let mut running = match start(&program.command, supervisor, turn) {
-        Ok(running) => running,
-        Err(error) => return Some(Err(error)),
+    let line = Line {
+        r#type: "turn",
+        version: VERSION,
+        run: turn.run.to_string(),
+        prompt: &turn.prompt,
+        briefing: turn.briefing.as_deref(),
+        session: turn.resume.as_deref(),
+        memory: turn.memory.as_deref().map(String::from_utf8_lossy),
+        branch: turn.place.branch.as_ref().map(BranchName::as_str),
     };
-    let ending = listen(&mut running, turn, to).await;
-    running.end().await;
-    ending.ok()
+    let mut line = serde_json::to_vec(&line).expect("strings and numbers are JSON");
+    line.push(b'\n');
+    line
 }
 
-/// Nobody listens any more.
-struct Deaf;
+/// A line of a program.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Said {
+    Text { text: String },
+    Tool { text: String },
+    Session { session: String },
+    Plan { steps: Vec<SaidStep> },
+    Usage(SaidUsage),
+    Note { text: String },
+    Memory { text: String },
+    Finished { answer: Option<String>, session: Option<String> },
+    Failed { message: String, reason: Option<Reason> },
+    UnknownSession,
+}
 
-/// Hears the program until its last word or its end.
-async fn listen(
-    running: &mut Running,
-    turn: &Turn,
-    to: &Sender<Result<Update, AssistantError>>,
-) -> Result<Ending, Deaf> {
-    let (mut out, mut err) = (running.child.stdout.take(), running.child.stderr.take());
-    let feeding = feed(running.child.stdin.take(), protocol::line(turn));
-    tokio::pin!(feeding);
-    let (mut ear, mut tail) = (Ear::new(turn), Tail::default());
-    let (mut is_fed, mut ended, mut deadline) = (false, None::<ExitStatus>, None::<Instant>);
-    while ended.is_none() || out.is_some() || err.is_some() {
-        tokio::select! {
-            biased;
-            () = to.closed() => return Err(Deaf),
-            () = passed(deadline) => break,
-            () = &mut feeding, if !is_fed => is_fed = true,
-            status = running.child.wait(), if ended.is_none() => match status {
-                Ok(status) => {
-                    ended = Some(status);
-                    deadline = Some(Instant::now() + AFTERMATH);
-                }
-                Err(error) => return Ok(Err(AssistantError::Failed(format!("waiting for it: {error}")))),
-            },
-            chunk = next(&mut out), if out.is_some() => {
-                if chunk.is_empty() {
-                    out = None;
-                }
-                match ear.hear(&chunk) {
-                    Ok(updates) => tell(updates, to).await?,
-                    Err(flood) => return Ok(Err(flood)),
-                }
-                // However long whoever listens took: what is in the pipe is still heard.
-                deadline = ended.map_or(deadline, |_| Some(Instant::now() + AFTERMATH));
+#[derive(Deserialize)]
+struct SaidStep {
+    text: String,
+    #[serde(default)]
+    state: SaidState,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SaidState {
+    #[default]
+    Pending,
+    Active,
+    Done,
+}
+
+#[derive(Deserialize)]
+struct SaidUsage {
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    cached_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+    cost_micros: Option<u64>,
+}
+
+/// A failure that has its own next step.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    LoggedOut,
+    Limited,
+    OutOfContext,
+}
+
+/// The types above; anything else is of a later version, or the program's own business.
+const KNOWN: [&str; 10] =
+    ["text", "tool", "session", "plan", "usage", "note", "memory", "finished", "failed", "unknown_session"];
+
+/// One turn of it.
+struct Talk {
+    /// The line it gets.
+    turn: Vec<u8>,
+    /// All text so far.
+    text: String,
+    last_word: Option<Result<Outcome, AssistantError>>,
+    resumes: bool,
+}
+
+impl Dialogue for Talk {
+    fn opening(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.turn)
+    }
+
+    fn hear(&mut self, line: &[u8]) -> Result<Heard, AssistantError> {
+        match said(line)? {
+            Line::Plain(text) | Line::Said(Said::Text { text }) => {
+                let text = keepable(text);
+                self.text.push_str(&text);
+                Ok(Heard::update(Update::Text(text)))
             }
-            // The last, or a program that floods it would never be seen to end.
-            chunk = next(&mut err), if err.is_some() => {
-                tail.take(&chunk);
-                if chunk.is_empty() {
-                    err = None;
-                }
+            Line::Said(Said::Tool { text }) => Ok(Heard::update(Update::Tool(one_line(&text)))),
+            Line::Said(Said::Finished { answer, session }) => {
+                let answer = answer.unwrap_or_else(|| std::mem::take(&mut self.text).trim_end().to_owned());
+                let session = session.map(named).transpose()?.flatten();
+                self.last_word = Some(Ok(Outcome { session, answer: keepable(answer) }));
+                Ok(Heard::over())
             }
+            Line::Said(Said::Failed { message, reason }) => {
+                let message = keepable(message);
+                self.last_word = Some(Err(match reason {
+                    None => AssistantError::Failed(message),
+                    Some(Reason::LoggedOut) => AssistantError::LoggedOut(message),
+                    Some(Reason::Limited) => AssistantError::Limited(message),
+                    Some(Reason::OutOfContext) => AssistantError::OutOfContext(message),
+                }));
+                Ok(Heard::over())
+            }
+            Line::Said(Said::Session { session }) => {
+                Ok(named(session)?.map_or_else(Heard::default, |session| Heard::update(Update::Session(session))))
+            }
+            Line::Said(Said::Plan { steps }) => Ok(Heard::update(Update::Plan(steps.iter().map(step).collect()))),
+            Line::Said(Said::Usage(usage)) => Ok(Heard::update(Update::Usage(counted(&usage)))),
+            Line::Said(Said::Note { text }) => Ok(Heard::update(Update::Note(one_line(&text)))),
+            Line::Said(Said::Memory { text }) => Ok(Heard::update(Update::Memory(text.into_bytes()))),
+            Line::Said(Said::UnknownSession) => {
+                self.last_word = Some(Err(if self.resumes {
+                    AssistantError::UnknownSession
+                } else {
+                    AssistantError::Garbled("it does not know a session, and was not asked for one".to_owned())
+                }));
+                Ok(Heard::over())
+            }
+            Line::Other(text) => Ok(Heard::update(Update::Other(text))),
         }
-        if ear.last_word.is_some() && deadline.is_none() {
-            deadline = Some(Instant::now() + MOMENT);
+    }
+
+    /// Its last word, or else how it ended.
+    fn end(self: Box<Self>, parting: &Parting<'_>) -> Result<Outcome, AssistantError> {
+        match self.last_word {
+            Some(last_word) => last_word,
+            None if parting.went_well => Ok(Outcome { session: None, answer: self.text.trim_end().to_owned() }),
+            None => Err(AssistantError::Crashed(parting.told())),
         }
     }
-    match ear.end() {
-        Ok(updates) => tell(updates, to).await?,
-        Err(wrong) => return Ok(Err(wrong)),
-    }
-    Ok(judge(running, ear, ended, &tail))
 }
 
-/// What the turn came to: the program's last word, or else how it ended.
-fn judge(running: &Running, mut ear: Ear, ended: Option<ExitStatus>, tail: &Tail) -> Ending {
-    match (ear.last_word.take(), ended) {
-        (Some(last_word), _) => last_word,
-        (None, Some(status)) if !status.success() => {
-            let (how, words) = (running.ending(status), tail.read());
-            Err(AssistantError::Failed(if words.is_empty() { how } else { format!("{how}\n{words}") }))
-        }
-        (None, _) => Ok(ear.outcome()),
+/// A session's name that can be kept.
+fn named(session: String) -> Result<Option<String>, AssistantError> {
+    if session.len() > MAX_SESSION {
+        return Err(AssistantError::Garbled(format!("it named a session of more than {MAX_SESSION} bytes")));
     }
+    Ok(Some(session).filter(|session| !session.is_empty()).map(keepable))
 }
 
-async fn tell(updates: Vec<Update>, to: &Sender<Result<Update, AssistantError>>) -> Result<(), Deaf> {
-    for update in updates {
-        to.send(Ok(update)).await.map_err(|_| Deaf)?;
-    }
-    Ok(())
-}
-
-/// Gives the program its turn. One that does not read it is as good as any.
-async fn feed(stdin: Option<ChildStdin>, line: Vec<u8>) {
-    if let Some(mut stdin) = stdin {
-        let _ = stdin.write_all(&line).await;
-    }
-}
-
-/// The next bytes; none at the end. A stream that cannot be read has ended.
-async fn next(stream: &mut Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    let mut buffer = vec![0; 32 << 10];
-    let count = match stream {
-        Some(stream) => stream.read(&mut buffer).await.unwrap_or(0),
-        None => 0,
+fn step(said: &SaidStep) -> Step {
+    let state = match said.state {
+        SaidState::Pending => StepState::Pending,
+        SaidState::Active => StepState::Active,
+        SaidState::Done => StepState::Done,
     };
-    buffer.truncate(count);
-    buffer
+    Step { text: one_line(&said.text), state }
 }
 
-async fn passed(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
+/// More than a database counts is no count.
+fn counted(said: &SaidUsage) -> Usage {
+    const MOST: u64 = 1 << 53;
+    Usage {
+        input_tokens: said.input_tokens.min(MOST),
+        cached_tokens: said.cached_tokens.min(MOST),
+        output_tokens: said.output_tokens.min(MOST),
+        cost_micros: said.cost_micros.map(|cost| cost.min(MOST)),
+    }
+}
+
+enum Line {
+    Said(Said),
+    /// A type that we do not know.
+    Other(String),
+    Plain(String),
+}
+
+fn said(line: &[u8]) -> Result<Line, AssistantError> {
+    let plain = || Line::Plain(format!("{}\n", String::from_utf8_lossy(line)));
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Ok(plain());
+    }
+    let Ok(serde_json::Value::Object(object)) = serde_json::from_slice(line.trim_ascii()) else { return Ok(plain()) };
+    let Some(kind) = object.get("type").and_then(|kind| kind.as_str()).map(str::to_owned) else { return Ok(plain()) };
+    if !KNOWN.contains(&kind.as_str()) {
+        return Ok(Line::Other(keepable(String::from_utf8_lossy(line).into_owned())));
+    }
+    match serde_json::from_value(serde_json::Value::Object(object)) {
+        Ok(said) => Ok(Line::Said(said)),
+        Err(error) => Err(AssistantError::Garbled(format!("its line of type `{kind}` is wrong: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk(resumes: bool) -> Talk {
+        Talk { turn: Vec::new(), text: String::new(), last_word: None, resumes }
+    }
+
+    /// All updates until the last word, and what it came to.
+    fn heard(lines: &[&[u8]]) -> (Vec<Update>, Result<Outcome, AssistantError>) {
+        let (mut talk, mut updates) = (talk(true), Vec::new());
+        for line in lines {
+            let heard = talk.hear(line).expect("it is understood");
+            updates.extend(heard.updates);
+            if heard.is_over {
+                break;
+            }
+        }
+        (updates, Box::new(talk).end(&Parting { went_well: true, ..Parting::default() }))
+    }
+
+    fn text(text: &str) -> Update {
+        Update::Text(text.to_owned())
+    }
+
+    #[test]
+    fn what_is_no_message_is_plain_text() {
+        let lines: [&[u8]; 7] = [
+            b"plain",
+            b"{\"a\":1}",
+            b"{\"type\":5}",
+            b"{broken",
+            b"\xff",
+            b"{\"type\":\"tool\",\"text\":\"x\"}",
+            b"\0end",
+        ];
+        let (updates, outcome) = heard(&lines);
+        let plain = ["plain\n", "{\"a\":1}\n", "{\"type\":5}\n", "{broken\n", "\u{fffd}\n"];
+        let mut expected: Vec<_> = plain.iter().map(|line| text(line)).collect();
+        expected.extend([Update::Tool("x".to_owned()), text("\u{fffd}end\n")]);
+        assert_eq!(updates, expected);
+        assert_eq!(outcome.expect("it went well").answer, plain.concat() + "\u{fffd}end");
+    }
+
+    #[test]
+    fn how_it_goes_is_told_beside_the_words() {
+        let lines: [&[u8]; 6] = [
+            br#"{"type":"session","session":"s"}"#,
+            br#"{"type":"plan","steps":[{"text":"read","state":"done"},{"text":"fix\nit"}]}"#,
+            br#"{"type":"usage","input_tokens":5,"output_tokens":18446744073709551615}"#,
+            br#"{"type":"note","text":"it waits"}"#,
+            br#"{"type":"memory","text":"blue"}"#,
+            br#"{"type":"failed","message":"full","reason":"out_of_context"}"#,
+        ];
+        let (updates, outcome) = heard(&lines);
+        let step = |text: &str, state| Step { text: text.to_owned(), state };
+        let usage = Usage { input_tokens: 5, output_tokens: 1 << 53, ..Usage::default() };
+        let expected = [
+            Update::Session("s".to_owned()),
+            Update::Plan(vec![step("read", StepState::Done), step("fix it", StepState::Pending)]),
+            Update::Usage(usage),
+            Update::Note("it waits".to_owned()),
+            Update::Memory(b"blue".to_vec()),
+        ];
+        assert_eq!(updates, expected);
+        assert!(matches!(outcome, Err(AssistantError::OutOfContext(why)) if why == "full"));
+    }
+
+    #[test]
+    fn a_last_word_is_the_last() {
+        let lines: [&[u8]; 4] = [
+            br#"{"type":"later","x":1}"#,
+            br#"{"type":"text","text":"a"}"#,
+            br#"{"type":"finished","session":"s","more":1}"#,
+            br#"{"type":"failed","message":"no"}"#,
+        ];
+        let (updates, outcome) = heard(&lines);
+        assert_eq!(updates, [Update::Other(r#"{"type":"later","x":1}"#.to_owned()), text("a")]);
+        assert_eq!(outcome.expect("it went well"), Outcome { session: Some("s".to_owned()), answer: "a".to_owned() });
+    }
+
+    #[test]
+    fn a_known_message_in_a_wrong_form_is_an_error() {
+        for line in [&br#"{"type":"text"}"#[..], br#"{"type":"finished","answer":5}"#, br#"{"type":"failed"}"#] {
+            let wrong = talk(false).hear(line).expect_err("it is wrong");
+            assert!(wrong.to_string().contains("is wrong"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_who_was_asked_for_a_session_can_have_forgotten_it() {
+        let last_word = |resumes| {
+            let mut talk = talk(resumes);
+            talk.hear(b"{\"type\":\"unknown_session\"}").expect("it is understood");
+            talk.last_word.expect("it said so").expect_err("it failed")
+        };
+        assert!(matches!(last_word(true), AssistantError::UnknownSession));
+        assert!(matches!(last_word(false), AssistantError::Garbled(_)));
     }
 }

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -11,12 +12,16 @@ use hedgerow_core::assistant::{AssistantError, Turn};
 use hedgerow_core::environment::{Exec, Place};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use super::dialogue::{Belongings, Launch};
 use super::processes::{self, RUN};
 use super::supervisor::GRACE;
 use super::surroundings;
+use crate::cage::{Cage, Fitted, Inmate};
+use crate::settings::Program;
 
 /// How much longer than it promises a supervisor may take to end a tree.
 const ALLOWANCE: Duration = Duration::from_secs(5);
@@ -29,25 +34,86 @@ pub(super) struct Running {
     is_supervised: bool,
     /// We have seen that nothing is left of it.
     is_over: bool,
+    /// A home that goes with it.
+    _passing: Option<TempDir>,
 }
 
-/// Starts the program of a turn, its streams open to us.
-pub(super) fn start(command: &[OsString], supervisor: &[OsString], turn: &Turn) -> Result<Running, AssistantError> {
-    let Exec::Host = turn.place.exec;
-    let folder = folder(&turn.place, turn.subfolder.as_deref())?;
-    let (program, arguments) = command.split_first().ok_or_else(|| missing("its command is empty"))?;
-    let program = find(program)?;
-    let mut words = supervisor.iter().map(OsString::as_os_str).chain([program.as_os_str()]);
-    let mut command = Command::new(words.next().expect("the program is there at least"));
-    command.args(words).args(arguments).current_dir(folder);
-    command.env_clear().envs(surroundings::passed_on()).envs(turn.variables.iter().map(|(name, value)| (name, value)));
-    command.env(RUN, turn.run.to_string()).env(surroundings::SERVER, getpid().as_raw_pid().to_string());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if supervisor.is_empty() {
-        command.process_group(0).env_remove(surroundings::SERVER);
+/// What is started, and how.
+#[derive(Debug)]
+pub(super) struct Starting<'a> {
+    pub(super) program: &'a Program,
+    pub(super) belongings: Belongings,
+    pub(super) supervisor: &'a [OsString],
+    pub(super) cage: &'a Cage,
+}
+
+/// A turn's program, found and caged, not yet started.
+#[derive(Debug)]
+pub(super) struct Ready {
+    command: Command,
+    variables: Vec<(OsString, OsString)>,
+    pub(super) fitted: Fitted,
+    /// Where it starts.
+    pub(super) folder: PathBuf,
+    is_supervised: bool,
+}
+
+impl Starting<'_> {
+    /// Looks at the disk, and may try what the machine can do: not for an async thread.
+    pub(super) fn ready(&self, turn: &Turn) -> Result<Ready, AssistantError> {
+        let Exec::Host = turn.place.exec;
+        let (root, folder) = folder(&turn.place, turn.subfolder.as_deref())?;
+        let (program, arguments) = self.program.command.split_first().ok_or_else(|| missing("its command is empty"))?;
+        let program = find(program, &self.cage.around().path)?;
+        let own = self.program.belongings.iter().map(String::as_str);
+        let inmate = Inmate {
+            turn,
+            root: &root,
+            folder: &folder,
+            program: &program,
+            login: self.belongings.login.iter().copied().chain(own).collect(),
+            settings: self.belongings.settings.to_vec(),
+        };
+        let fitted = self.cage.fit(&inmate)?;
+        let mut words = self.supervisor.iter().map(OsString::as_os_str).chain([program.as_os_str()]);
+        let mut command = Command::new(words.next().expect("the program is there at least"));
+        command.args(words).args(arguments).current_dir(&folder);
+        command.env_clear();
+        let text = |(name, value): &(String, String)| (name.into(), value.into());
+        let variables = self.cage.around().variables.iter().cloned().chain(self.program.variables.iter().map(text));
+        let variables = variables.collect();
+        Ok(Ready { command, variables, fitted, folder, is_supervised: !self.supervisor.is_empty() })
     }
-    let child = command.spawn().map_err(missing)?;
-    Ok(Running { child, run: turn.run.to_string(), is_supervised: !supervisor.is_empty(), is_over: false })
+}
+
+impl Ready {
+    /// Starts it, its streams open to us.
+    pub(super) fn start(mut self, launch: &Launch, turn: &Turn) -> Result<Running, AssistantError> {
+        let command = &mut self.command;
+        command.args(&launch.arguments);
+        let is_supervised = self.is_supervised;
+        let name = |name: OsString| if is_supervised { surroundings::for_program(name) } else { name };
+        let told = turn.variables.iter().chain(&launch.variables).map(|(name, value)| (name.into(), value.into()));
+        let told = self.variables.into_iter().chain(self.fitted.variables).chain(told);
+        command.envs(told.map(|(as_meant, value)| (name(as_meant), value)));
+        command.env(RUN, turn.run.to_string()).env(surroundings::SERVER, getpid().as_raw_pid().to_string());
+        if let Some(view) = &self.fitted.view {
+            let view = view.written().ok_or_else(|| uncaged("a path of it is not UTF-8"))?;
+            command.env(surroundings::CAGE, view);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if !is_supervised {
+            command.process_group(0).env_remove(surroundings::SERVER);
+        }
+        let child = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::ArgumentListTooLong if self.fitted.view.is_some() => {
+                uncaged("there is more to guard and to cover than can be said to a program")
+            }
+            _ => missing(error),
+        })?;
+        let passing = self.fitted.passing;
+        Ok(Running { child, run: turn.run.to_string(), is_supervised, is_over: false, _passing: passing })
+    }
 }
 
 impl Running {
@@ -105,8 +171,8 @@ impl Drop for Running {
     }
 }
 
-/// Where the program starts: the place, or a folder that is really inside it.
-fn folder(place: &Place, subfolder: Option<&Path>) -> Result<PathBuf, AssistantError> {
+/// The place, and where the program starts: there, or in a folder that is really inside it.
+fn folder(place: &Place, subfolder: Option<&Path>) -> Result<(PathBuf, PathBuf), AssistantError> {
     let failed =
         |path: &Path, why: &dyn Display| AssistantError::Failed(format!("cannot work in `{}`: {why}", path.display()));
     let real = |path: &Path| path.canonicalize().map_err(|error| failed(path, &error));
@@ -119,12 +185,12 @@ fn folder(place: &Place, subfolder: Option<&Path>) -> Result<PathBuf, AssistantE
     match () {
         () if !folder.starts_with(&root) => Err(failed(subfolder, &"it leads out of the place of work")),
         () if !folder.is_dir() => Err(failed(&folder, &"it is not a folder")),
-        () => Ok(folder),
+        () => Ok((root, folder)),
     }
 }
 
 /// The program's full path. Never one that depends on the folder it runs in, which holds other people's files.
-fn find(program: &OsStr) -> Result<PathBuf, AssistantError> {
+pub(super) fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, AssistantError> {
     let name = Path::new(program);
     let can_run = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
     let shown = name.display();
@@ -134,11 +200,14 @@ fn find(program: &OsStr) -> Result<PathBuf, AssistantError> {
     if name.components().count() != 1 || name.file_name() != Some(program) {
         return Err(missing(format!("`{shown}` must be a name in `PATH`, or begin with `/`")));
     }
-    let path = surroundings::path();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| can_run(path));
+    let found = std::env::split_paths(path).map(|folder| folder.join(name)).find(|path| can_run(path));
     found.ok_or_else(|| missing(format!("there is no program `{shown}` in `PATH`")))
 }
 
 fn missing(why: impl Display) -> AssistantError {
     AssistantError::Missing(why.to_string())
+}
+
+fn uncaged(why: &str) -> AssistantError {
+    AssistantError::Uncaged(why.to_owned())
 }
