@@ -15,13 +15,14 @@ use super::{GitResult, Repo};
 /// A change between two trees: what the first has at a path, and the second.
 pub type Changes = BTreeMap<TreePath, (Option<Entry>, Option<Entry>)>;
 
-fn prefix(id: EnvironmentId) -> String {
+/// Below it are the checkpoints of an environment.
+pub fn checkpoints_of(id: EnvironmentId) -> String {
     format!("refs/hedgerow/checkpoints/{id}/")
 }
 
 /// The ref of a checkpoint.
 pub fn checkpoint_ref(id: EnvironmentId, number: u64) -> String {
-    format!("{}{number}", prefix(id))
+    format!("{}{number}", checkpoints_of(id))
 }
 
 /// The message of a checkpoint's commit: all that is known of it besides its state.
@@ -54,14 +55,15 @@ impl Repo {
     /// The checkpoints of an environment, oldest first.
     pub async fn checkpoints(&self, id: EnvironmentId) -> GitResult<Vec<Marked>> {
         let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%00";
-        let out = self.call().args(["for-each-ref", format, &prefix(id)]).read().await?;
+        let out = self.call().args(["for-each-ref", format, &checkpoints_of(id)]).read().await?;
         let text = String::from_utf8_lossy(&out);
         let fields: Vec<&str> = text.split('\0').collect();
         let mut found = Vec::new();
         for record in fields.chunks_exact(4) {
             let bad = || unexpected("for-each-ref", &record.join(" "));
             // A ref of another shape is not ours.
-            let Some(number) = record[0].trim_start().strip_prefix(&prefix(id)).and_then(|n| n.parse().ok()) else {
+            let Some(number) = record[0].trim_start().strip_prefix(&checkpoints_of(id)).and_then(|n| n.parse().ok())
+            else {
                 continue;
             };
             let commit = CommitSha::parse(record[1]).map_err(|_| bad())?;
@@ -96,7 +98,7 @@ impl Repo {
     /// Lets go of some checkpoints; without numbers, of all.
     pub async fn forget_checkpoints(&self, id: EnvironmentId, numbers: Option<&[u64]>) -> GitResult<()> {
         match numbers {
-            None => self.let_go_of_objects(&prefix(id)).await,
+            None => self.let_go_of_objects(&checkpoints_of(id)).await,
             Some(numbers) => {
                 let refs = numbers.iter().map(|number| format!("delete {}\n", checkpoint_ref(id, *number)));
                 self.update_refs(refs.collect()).await

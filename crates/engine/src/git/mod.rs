@@ -26,6 +26,7 @@ pub mod status;
 pub mod tree;
 mod version;
 mod watch;
+pub mod watched;
 pub mod worktree;
 
 pub use call::Git;

@@ -1,7 +1,7 @@
 //! What a commit has at a path: files as they were committed, whatever a working tree says.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs;
 use std::io::{Seek as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,33 @@ pub enum Committed {
     Other(&'static str),
 }
 
+/// A regular file of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub path: Vec<u8>,
+    pub object: String,
+    pub bytes: u64,
+}
+
 impl Repo {
+    /// The regular files of a commit at these paths, or below them.
+    pub async fn files_at(&self, commit: &CommitSha, paths: &[PathBuf]) -> GitResult<Vec<File>> {
+        let (mut files, mut bad) = (Vec::new(), None);
+        let call = self.call().args(["ls-tree", "-r", "-l", "-z", "--full-tree", commit.as_str(), "--"]).args(paths);
+        let listed = call.records(|record| match TreeEntry::read(record) {
+            Ok(entry) if entry.is_instead_of_a_file().is_none() => match entry.size.parse() {
+                Ok(bytes) => files.push(File { path: entry.path.to_vec(), object: entry.object.to_owned(), bytes }),
+                Err(_) => bad = Some(unexpected("ls-tree", entry.size)),
+            },
+            Ok(_) => {}
+            Err(error) => bad = Some(error),
+        });
+        listed.await?;
+        bad.map_or(Ok(files), Err)
+    }
+
     /// Writes the files of a commit into a file, as a tar archive, and goes back to its beginning.
-    pub async fn archive(&self, commit: &CommitSha, mut into: File) -> GitResult<File> {
+    pub async fn archive(&self, commit: &CommitSha, mut into: fs::File) -> GitResult<fs::File> {
         self.call().args(["archive", "--format=tar", commit.as_str()]).pieces(|piece| into.write_all(piece)).await?;
         into.rewind().map_err(GitError::io("read the archive of a commit"))?;
         Ok(into)

@@ -174,6 +174,7 @@ impl Engine {
         let mut draft = self.draft(&request.codebase, id, plan.branch.clone(), &request.by);
         draft.works.clone_from(&asked.works);
         draft.branch_made = plan.start.makes_branch();
+        draft.is_fork = asked.hints.is_fork;
         draft.base.clone_from(&plan.base);
         draft.base_sha.clone_from(&plan.base_sha);
         draft.description.clone_from(&asked.hints.description);

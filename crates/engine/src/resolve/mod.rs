@@ -74,7 +74,8 @@ impl Engine {
             if let Some(found) = self.bring_back(&mut asked).await? {
                 return self.finish(asked, found, Resolution::Restored).await;
             }
-            if let Some((found, resolution)) = self.create(&mut asked, progress).await? {
+            // By far the largest of them, and rarely needed.
+            if let Some((found, resolution)) = Box::pin(self.create(&mut asked, progress)).await? {
                 return self.finish(asked, found, resolution).await;
             }
         }
@@ -110,6 +111,7 @@ impl Engine {
 
     /// Whatever way it was found: it is used now, and the conversation refers to it.
     async fn finish(&self, asked: Asked<'_>, environment: Environment, resolution: Resolution) -> Outcome<Resolved> {
+        let environment = self.known_as_fork(&asked, environment).await?;
         let now = self.clock.now();
         self.store.touch(environment.id, now).await?;
         if let Some(asking) = &asked.request.conversation {

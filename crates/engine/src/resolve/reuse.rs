@@ -157,6 +157,8 @@ impl Engine {
 
     /// A pull request whose head has moved takes a clean environment along.
     async fn follow_head(&self, asked: &mut Asked<'_>, environment: Environment) -> Outcome<Environment> {
+        // Before any file of theirs is in it.
+        let environment = self.known_as_fork(asked, environment).await?;
         let (Work::PullRequest(number) | Work::Review(number)) = asked.request.work else { return Ok(environment) };
         let Some(sha) = asked.hints.pr_head.clone() else { return Ok(environment) };
         let branch = asked.hints.pr_branch.clone().filter(|_| !asked.hints.is_fork);
@@ -184,6 +186,19 @@ impl Engine {
                 Ok(environment)
             }
         }
+    }
+
+    /// An environment of a stranger's work is a stranger's from now on, however it came to be. One that a maintainer only
+    /// linked their conversation to is not.
+    pub(super) async fn known_as_fork(&self, asked: &Asked<'_>, environment: Environment) -> Outcome<Environment> {
+        let is_theirs = asked.hints.is_fork && asked.works.iter().any(|named| environment.holds(&named.work));
+        if environment.is_fork || !is_theirs {
+            return Ok(environment);
+        }
+        let theirs = Environment { is_fork: true, ..environment };
+        let event = NewEvent::new(self.clock.now(), &asked.request.by, "became-a-forks");
+        self.store.save(&theirs, (theirs.state, theirs.generation), &event).await?;
+        Ok(theirs)
     }
 
     /// The commit that we put the environment at last, when it was made or when its head moved.
