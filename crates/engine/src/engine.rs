@@ -16,6 +16,7 @@ use crate::disk::Disk;
 pub use crate::doctor::{Finding, Level};
 use crate::explain::Trouble;
 use crate::failure::Outcome;
+use crate::gateway::Gateway;
 use crate::git::{Git, Version};
 use crate::isolation::{WorktreeProvider, make_private};
 use crate::resolve::limit::Rooms;
@@ -34,6 +35,7 @@ pub struct Engine {
     pub(crate) rooms: Arc<Rooms>,
     /// Told when somebody asks for the end of a run, so that it need not wait for the next look at the store.
     pub(crate) stop_asked: Arc<Notify>,
+    pub(crate) gateway: Option<Arc<Gateway>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -219,13 +221,18 @@ impl Engine {
         let (version, store) = (version?, store?);
         let provider = Arc::new(WorktreeProvider::new(git.clone(), version, &settings));
         let settings = Arc::new(settings);
-        let engine =
-            Self { settings, clock, store, git, version, provider, rooms: Arc::default(), stop_asked: Arc::default() };
+        let open_gateway = |of: &Arc<_>| Gateway::new(of, store.clone(), Arc::clone(&clock));
+        let gateway = settings.gateway.as_ref().map(open_gateway);
+        let (rooms, stop_asked) = (Arc::default(), Arc::default());
+        let engine = Self { settings, clock, store, git, version, provider, rooms, stop_asked, gateway };
         engine.settle().await?;
         Ok(engine)
     }
 
     pub async fn close(self) {
+        if let Some(gateway) = &self.gateway {
+            gateway.settled().await;
+        }
         if let Err(error) = self.write_down_mended().await {
             tracing::warn!(%error, "what was mended could not be written down");
         }
@@ -237,8 +244,20 @@ impl Engine {
         &self.store
     }
 
+    /// What people should know of what keeps assistants in; `None` when all is as it should be.
+    pub fn sandbox_words(&self) -> Option<String> {
+        let runs = &self.settings.runs;
+        // Where nobody works, nobody has to be kept in.
+        if runs.assistants.is_empty() { None } else { crate::replies::sandbox_words(crate::cage::strength(runs)) }
+    }
+
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The way of agents to the models, where a key is set.
+    pub const fn gateway(&self) -> Option<&Arc<Gateway>> {
+        self.gateway.as_ref()
     }
 
     /// What time it is on this machine.

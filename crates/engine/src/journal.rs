@@ -146,7 +146,7 @@ impl Engine {
             codebase: codebase.clone(),
             path: environment.path.clone(),
             plan,
-            is_fork: false,
+            is_fork: environment.is_fork,
         })
     }
 }

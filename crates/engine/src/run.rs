@@ -1,5 +1,7 @@
-//! One turn of an assistant, driven to its end: what it says is shown as it comes, its lease is kept, and whatever is to
-//! end it does.
+//! One turn of an assistant, driven to its end: what it says is written down and shown as it comes, its lease is kept, and
+//! whatever is to end it does.
+
+mod log;
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -8,10 +10,11 @@ use std::time::{Duration, Instant};
 use hedgerow_core::assistant::{Assistant, AssistantError, Outcome as Answer, Turn, Update, Updates};
 use hedgerow_core::platform::{ConversationKey, Glimpse, Live, Platform};
 use hedgerow_core::run::RunState;
-use hedgerow_core::{Lease, RunId};
+use hedgerow_core::{Lease, RunId, SessionId};
 use tokio::time::{sleep, sleep_until};
 
 use crate::dispatch::{Desk, Stop};
+pub(crate) use log::RunLog;
 
 /// Most that is kept of what an assistant says before its answer.
 const LONGEST_TEXT: usize = 256 * 1024;
@@ -45,6 +48,23 @@ impl End {
             Self::Shutdown | Self::LeaseLost => RunState::Interrupted,
         }
     }
+
+    /// For the log, where the state does not say it.
+    pub(crate) fn why(&self) -> Option<String> {
+        match self {
+            Self::Answered(_) | Self::Stopped => None,
+            Self::Failed(error) => Some(error.to_string()),
+            Self::TooLong(limit) => Some(format!("it ran for {} s", limit.as_secs())),
+            Self::Silent(limit) => Some(format!("nothing was heard for {} s", limit.as_secs())),
+            Self::Shutdown => Some("the server went down".to_owned()),
+            Self::LeaseLost => Some("the lease could not be kept".to_owned()),
+        }
+    }
+
+    /// Whether the session is of no more use to its assistant.
+    pub(crate) const fn ends_session(&self) -> bool {
+        matches!(self, Self::Failed(error) if error.forgets_session())
+    }
 }
 
 /// What a turn left.
@@ -60,6 +80,8 @@ pub(crate) struct Drive<'a> {
     pub(crate) desk: &'a Desk,
     pub(crate) assistant: &'a dyn Assistant,
     pub(crate) lease: &'a Lease,
+    /// The session that it is a turn of.
+    pub(crate) session: SessionId,
     pub(crate) platform: &'a dyn Platform,
     pub(crate) to: &'a ConversationKey,
     pub(crate) timeout: Duration,
@@ -68,7 +90,7 @@ pub(crate) struct Drive<'a> {
 
 impl Drive<'_> {
     /// Drives it to its end. When this returns nothing of it is at work any more.
-    pub(crate) async fn turn(&self, turn: Turn) -> Ran {
+    pub(crate) async fn turn(&self, turn: Turn, log: &mut RunLog) -> Ran {
         let run = turn.run;
         // What came before it took its time, and a lease that has run out by now is found out before anything begins.
         if !matches!(self.desk.engine.renew(self.lease).await, Ok(true)) {
@@ -77,7 +99,7 @@ impl Drive<'_> {
         self.show(run, Glimpse::Started).await;
         let mut updates = self.assistant.run(self.lease, turn);
         let mut text = String::new();
-        let end = self.follow(run, &mut updates, &mut text).await;
+        let end = self.follow(run, &mut updates, &mut text, log).await;
         drop(updates);
         if tokio::time::timeout(LONGEST_END, self.desk.assistants.gone(run)).await.is_err() {
             tracing::error!(%run, "what an assistant started is still at work");
@@ -87,7 +109,7 @@ impl Drive<'_> {
         Ran { end, text }
     }
 
-    async fn follow(&self, run: RunId, updates: &mut Updates, text: &mut String) -> End {
+    async fn follow(&self, run: RunId, updates: &mut Updates, text: &mut String, log: &mut RunLog) -> End {
         let mut ear = self.desk.stops.listen(run);
         // One that was asked for before there was an ear is found by the next look at the store.
         let too_long = sleep_until((Instant::now() + self.timeout).into());
@@ -105,17 +127,19 @@ impl Drive<'_> {
                 () = sleep(self.idle_timeout) => return End::Silent(self.idle_timeout),
                 update = next(updates) => update,
             };
-            match update {
-                Some(Ok(Update::Text(piece))) => {
-                    if text.len() < LONGEST_TEXT {
-                        text.push_str(&piece);
-                    }
-                    self.show(run, Glimpse::Text(piece)).await;
-                }
-                Some(Ok(Update::Tool(line))) => self.show(run, Glimpse::Tool(line)).await,
+            let update = match update {
                 Some(Ok(Update::Finished(answer))) => return End::Answered(answer),
+                Some(Ok(update)) => update,
                 Some(Err(error)) => return End::Failed(error),
                 None => return End::Failed(AssistantError::Failed("it ended without an answer".to_owned())),
+            };
+            if let Update::Text(piece) = &update
+                && text.len() < LONGEST_TEXT
+            {
+                text.push_str(piece);
+            }
+            if let Some(glimpse) = log.hear(self.session, update) {
+                self.show(run, glimpse).await;
             }
         }
     }

@@ -117,7 +117,7 @@ impl Engine {
             codebase: codebase.clone(),
             path: environment.path.clone(),
             plan,
-            is_fork: false,
+            is_fork: environment.is_fork,
         };
         let mut notes = match self.provider.rebuild(&intent, &place, &NoProgress).await {
             Ok(notes) => notes,
@@ -183,6 +183,7 @@ impl Engine {
         let draft = Environment {
             works: self.free_works(codebase, old, branch).await?,
             branch_made: start.makes_branch() || (old.branch_made && *branch == old.branch),
+            is_fork: old.is_fork,
             base: old.base.clone(),
             base_sha: old.base_sha.clone(),
             pinned_at: old.pinned_at,

@@ -90,7 +90,7 @@ fn lay_out(folder: &Path, packed: fs::File, of: &str) -> std::io::Result<()> {
 }
 
 /// Removes a folder of ours, read-only parts included.
-fn clear(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn clear(folder: &Path) -> std::io::Result<()> {
     if fs::symlink_metadata(folder).is_err() {
         return Ok(());
     }
@@ -99,7 +99,7 @@ fn clear(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Takes or gives the owner's right to write, to everything below; links are left as they are.
-fn set_writable(path: &Path, writable: bool) -> std::io::Result<()> {
+pub(crate) fn set_writable(path: &Path, writable: bool) -> std::io::Result<()> {
     let about = fs::symlink_metadata(path)?;
     if about.is_symlink() {
         return Ok(());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::run::{MessageEnd, RunState};
+use hedgerow_core::run::{MessageEnd, RunState, SessionEnd};
 use hedgerow_core::{ConversationId, EnvironmentId, MessageId, RunId, Timestamp};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::outbox;
 use crate::replies::{self, messages};
 use crate::run::{End, Ran};
-use crate::store::{Conclusion, Delivered, NewReply, Session, SessionNews, StoreError};
+use crate::store::{Conclusion, Delivered, NewReply, RunEnd, Session, SessionNews, StoreError};
 
 /// A message that was taken so often without ever being begun makes whoever takes it fail.
 const MOST_ATTEMPTS: u64 = 10;
@@ -47,7 +47,7 @@ pub(crate) enum Ending {
 pub(crate) struct Last {
     words: String,
     end: MessageEnd,
-    run: Option<(RunId, RunState)>,
+    run: Option<RunEnd>,
     fence: Option<(EnvironmentId, u64)>,
     session: Option<SessionNews>,
 }
@@ -60,8 +60,8 @@ impl Ending {
 
 impl Last {
     /// Said when the answer must not be: the lease it was made under is gone.
-    fn without_lease(run: Option<(RunId, RunState)>) -> Self {
-        let run = run.map(|(run, _)| (run, RunState::Interrupted));
+    fn without_lease(run: Option<RunEnd>) -> Self {
+        let run = run.map(|end| RunEnd { state: RunState::Interrupted, why: End::LeaseLost.why(), ..end });
         Self { words: messages::lease_lost(), end: MessageEnd::Interrupted, run, fence: None, session: None }
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn failed(failure: &Failure, run: Option<RunId>) -> Ending {
         tracing::error!(?error, "a message could not be answered");
     }
     let words = replies::failure(failure, run);
-    let run = run.map(|run| (run, RunState::Failed));
+    let run = run.map(|run| RunEnd { run, state: RunState::Failed, why: Some(failure.to_string()) });
     Ending::Words(Box::new(Last { words, end: MessageEnd::Failed, run, fence: None, session: None }))
 }
 
@@ -131,7 +131,7 @@ async fn settle(desk: &Desk, delivered: &Delivered, error: &Failure) -> Outcome<
     }
     let run = store.run_of(delivered.id).await?.map(|run| run.id);
     let words = replies::failure(error, run);
-    let run = run.map(|run| (run, RunState::Failed));
+    let run = run.map(|run| RunEnd { run, state: RunState::Failed, why: Some(error.to_string()) });
     conclude(desk, delivered.id, row.conversation, words, MessageEnd::Failed, run).await
 }
 
@@ -174,6 +174,14 @@ pub(crate) async fn after_a_death(desk: &Desk, delivered: Delivered) -> Outcome<
         Some(id) => store.environment(id).await?,
         None => None,
     };
+    let mut found = Vec::new();
+    if let (Some(environment), Some(run)) = (&environment, &run)
+        // Whoever has it now has looked before they began.
+        && let Ok(held) = desk.engine.lease(environment).await
+    {
+        found = desk.engine.spring_left(run.id, &run.author).await;
+        desk.engine.release(held).await?;
+    }
     if let (Some(environment), Some(run)) = (&environment, &run)
         // So that `/undo` takes back this turn and not the one before.
         && let Err(error) = desk.engine.checkpoint(environment, Some(AFTER_A_TURN), &run.author).await
@@ -181,8 +189,10 @@ pub(crate) async fn after_a_death(desk: &Desk, delivered: Delivered) -> Outcome<
         tracing::warn!(environment = %environment.id, %error, "a checkpoint could not be made");
     }
     let words = messages::interrupted(run.is_some(), environment.as_ref(), delivered.said.as_deref());
+    let words = found.iter().map(replies::overstepped).chain([words]).collect::<Vec<_>>().join("\n\n");
     tracing::warn!(id = %delivered.id, "a message was interrupted");
-    let run = run.map(|run| (run.id, RunState::Interrupted));
+    let why = Some("the server stopped in the middle of it".to_owned());
+    let run = run.map(|run| RunEnd { run: run.id, state: RunState::Interrupted, why });
     conclude(desk, delivered.id, delivered.conversation, words, MessageEnd::Interrupted, run).await
 }
 
@@ -193,7 +203,7 @@ async fn conclude(
     conversation: Option<ConversationId>,
     words: String,
     end: MessageEnd,
-    run: Option<(RunId, RunState)>,
+    run: Option<RunEnd>,
 ) -> Outcome<()> {
     let replies = conversation.map(|conversation| NewReply { conversation, message: Some(message), words });
     let replies = replies.into_iter().collect();
@@ -221,7 +231,7 @@ impl Story {
             }
             Ending::SomebodyElses | Ending::Concluded => return Ok(()),
         };
-        let run = last.run;
+        let run = last.run.clone();
         let is_fenced = last.fence.is_some();
         let mut is_written = self.write_patiently(last).await?;
         if !is_written && is_fenced {
@@ -286,16 +296,26 @@ pub(super) fn ended(run: RunId, work: &Work, session: &Session, ran: &Ran, notes
     let fence = environment.map(|environment| (environment.id, lease.epoch()));
     // Without the lease it is nobody's word about the environment, only ours about the run.
     let fence = fence.filter(|_| !matches!(ran.end, End::LeaseLost));
+    // A session that goes no further concludes with what it said last.
+    let is_over = ran.end.ends_session();
+    let parting = Some(&ran.text).filter(|text| is_over && !text.trim().is_empty());
     let news = SessionNews {
         session: session.id,
         assistant_session: answer(&ran.end).and_then(|answer| answer.session.clone()),
-        conclusion: answer(&ran.end).map(|answer| clip(&answer.answer)),
+        conclusion: answer(&ran.end).map(|answer| &answer.answer).or(parting).map(|text| clip(text)),
         last_command: work.prompt.template.clone(),
+        ended: is_over.then_some(SessionEnd::Unknown),
     };
     let mut paragraphs = notes;
     paragraphs.extend(messages::ended(ran, environment, work.assistant.name()));
     let words = paragraphs.join("\n\n");
-    Ending::Words(Box::new(Last { words, end, run: Some((run, state)), fence, session: Some(news) }))
+    Ending::Words(Box::new(Last {
+        words,
+        end,
+        run: Some(RunEnd { run, state, why: ran.end.why() }),
+        fence,
+        session: Some(news),
+    }))
 }
 
 const fn answer(end: &End) -> Option<&hedgerow_core::assistant::Outcome> {

@@ -1,7 +1,9 @@
 //! The story of one message, from what was delivered to the last word on it.
 
+mod briefing;
 mod close;
 mod ending;
+mod guarding;
 mod place;
 mod prepare;
 mod prompt;
@@ -10,7 +12,7 @@ mod session;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hedgerow_core::assistant::{Assistant, AssistantError, Turn};
+use hedgerow_core::assistant::{Assistant, AssistantError, Turn, Usage};
 use hedgerow_core::command::{self, Parsed};
 use hedgerow_core::environment::Actor;
 use hedgerow_core::message::Message;
@@ -22,11 +24,14 @@ use crate::checkpoints::{AFTER_A_TURN, BEFORE_A_TURN};
 use crate::commands::Asked;
 use crate::dispatch::Desk;
 use crate::failure::{Failure, Outcome};
+use crate::gateway::Pass;
 use crate::replies::{self, messages};
-use crate::run::{Drive, End, Ran};
+use crate::run::{Drive, End, Ran, RunLog};
 use crate::store::{Conversation, Delivered, Run, Session};
+use briefing::Whereabouts;
 use ending::Ending;
 pub(crate) use ending::{after_a_death, deal_with};
+use guarding::Guard;
 use place::Ground;
 use prompt::Prompt;
 
@@ -46,6 +51,7 @@ struct Work {
     assistant: Arc<dyn Assistant>,
     session: Session,
     is_new: bool,
+    codebase: Option<Codebase>,
     ground: Ground,
     prompt: Prompt,
     limits: Limits,
@@ -77,7 +83,7 @@ impl Story {
         let (chosen, limits) = self.wishes(codebase.as_ref()).await?;
         let assistant = self.desk.assistants.require(chosen.as_deref())?;
         let Some(ground) = self.ground(codebase.as_ref(), &prompt).await? else { return Ok(Ending::PutBack) };
-        self.work(assistant, ground, prompt, limits).await
+        self.work(assistant, codebase, ground, prompt, limits).await
     }
 
     /// What is asked of the assistant; or the answer, when that needs none.
@@ -117,6 +123,7 @@ impl Story {
     async fn work(
         &self,
         assistant: Arc<dyn Assistant>,
+        codebase: Option<Codebase>,
         ground: Ground,
         prompt: Prompt,
         limits: Limits,
@@ -128,7 +135,7 @@ impl Story {
                 return Err(error);
             }
         };
-        let work = Work { assistant, session, is_new, ground, prompt, limits };
+        let work = Work { assistant, session, is_new, codebase, ground, prompt, limits };
         self.checkpoint(&work.ground, BEFORE_A_TURN).await;
         let run = RunId::new();
         let ending = match self.run(run, &work).await {
@@ -152,39 +159,87 @@ impl Story {
         }
         let began = Instant::now();
         tracing::info!(%run, assistant = work.assistant.name(), place = work.ground.name(), "a run begins");
-        let mut notes = Vec::new();
-        let mut session = work.session.clone();
-        let mut ran = self.drive(run, work, &session, work.is_new).await;
-        if matches!(ran.end, End::Failed(AssistantError::UnknownSession)) && session.assistant_session.is_some() {
-            session = self.replace_session(&session, SessionEnd::Unknown).await?;
-            notes.push(messages::session_unknown());
-            ran = self.drive(run, work, &session, true).await;
+        let guard = self.guard(run, &work.ground).await?;
+        let mut log = RunLog::open(&self.desk.engine, run);
+        let driven = self.drive_through(work, &guard, &mut log).await;
+        let found = self.look_after(guard, &work.ground).await;
+        for found in &found {
+            log.note(found.clone());
         }
+        // Before the last word: who reads that finds the log whole.
+        log.close().await;
+        let (session, ran, mut notes) = driven?;
+        notes.extend(found);
         log_end(run, &ran.end, began.elapsed());
         Ok(ending::ended(run, work, &session, &ran, notes))
     }
 
-    async fn drive(&self, run: RunId, work: &Work, session: &Session, is_new: bool) -> Ran {
-        let last = if is_new { self.last_conclusion().await } else { None };
-        let place = work.ground.place();
-        let turn = Turn {
-            run,
-            subfolder: work.ground.subfolder(&self.conversation),
-            variables: self.variables(&work.ground),
-            prompt: work.prompt.written(last.as_deref()),
-            resume: session.assistant_session.clone(),
-            place,
-        };
+    /// The turn, in the session that it ends in, and what is to be said about that.
+    async fn drive_through(
+        &self,
+        work: &Work,
+        guard: &Guard,
+        log: &mut RunLog,
+    ) -> Outcome<(Session, Ran, Vec<String>)> {
+        let mut notes = Vec::new();
+        let mut session = work.session.clone();
+        let mut ran = self.drive(work, &session, work.is_new, guard, log).await;
+        if matches!(ran.end, End::Failed(AssistantError::UnknownSession)) && session.assistant_session.is_some() {
+            session = self.replace_session(&session, SessionEnd::Unknown).await?;
+            log.note(messages::session_unknown());
+            notes.push(messages::session_unknown());
+            ran = self.drive(work, &session, true, guard, log).await;
+        }
+        Ok((session, ran, notes))
+    }
+
+    async fn drive(&self, work: &Work, session: &Session, is_new: bool, guard: &Guard, log: &mut RunLog) -> Ran {
+        let codebase = work.ground.environment().map(|environment| environment.codebase);
+        let pass = self.desk.engine.gateway().and_then(|gateway| gateway.open(guard.run, codebase, &self.by));
+        let models = pass.as_ref().map(Pass::models);
+        let turn = Turn { models, ..self.turn_of(work, session, is_new, guard).await };
         let drive = Drive {
             desk: &self.desk,
             assistant: work.assistant.as_ref(),
             lease: work.ground.lease(),
+            session: session.id,
             platform: self.platform.as_ref(),
             to: &self.conversation.key,
             timeout: work.limits.timeout,
             idle_timeout: work.limits.idle_timeout,
         };
-        drive.turn(turn).await
+        let mut ran = drive.turn(turn, log).await;
+        if let (End::Failed(error), Some(pass)) = (&mut ran.end, &pass) {
+            pass.explain(error);
+        }
+        ran
+    }
+
+    /// All that the assistant is given.
+    async fn turn_of(&self, work: &Work, session: &Session, is_new: bool, guard: &Guard) -> Turn {
+        let last = if is_new { self.last_conclusion().await } else { None };
+        let codebase = work.codebase.as_ref();
+        let subfolder = work.ground.subfolder(&self.conversation);
+        let briefing = briefing::briefing(&Whereabouts {
+            codebase: codebase.map(|codebase| codebase.name.as_str()),
+            environment: work.ground.environment(),
+            subfolder: subfolder.as_ref().map(|folder| folder.display().to_string()),
+            by: &self.by,
+            author: &self.said.author,
+        });
+        Turn {
+            run: guard.run,
+            place: work.ground.place(),
+            subfolder,
+            prompt: work.prompt.written(last.as_deref()),
+            briefing: Some(briefing),
+            resume: session.assistant_session.clone(),
+            memory: self.memory(session).await,
+            disallowed_tools: work.prompt.disallowed_tools.clone(),
+            variables: self.variables(&work.ground, codebase).await,
+            models: None,
+            bounds: guard.bounds.clone(),
+        }
     }
 
     async fn begin(&self) -> Outcome<bool> {
@@ -211,6 +266,7 @@ impl Story {
             ended_at: None,
             stop_asked_at: None,
             stop_asked_by: None,
+            usage: Usage::default(),
         };
         Ok(self.desk.engine.store().begin_run(&row).await?)
     }

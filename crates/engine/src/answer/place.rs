@@ -213,6 +213,7 @@ impl Story {
         let engine = &self.desk.engine;
         while let Some(left) = engine.store().running_in(environment.id).await? {
             end_processes(left.id).await;
+            engine.spring_left(left.id, &left.author).await;
             engine.store().interrupt_run(left.id, engine.now()).await?;
         }
         let row = engine.store().environment(environment.id).await?;
@@ -252,6 +253,8 @@ impl Story {
             _ => None,
         };
         let words = replies::introduction(resolved, &self.said.hints, head.as_ref(), engine.now());
+        let warning = engine.sandbox_words().map(|warning| format!("\n• {warning}"));
+        let words = words + warning.as_deref().unwrap_or_default();
         let reply = self.reply(words);
         let mut is_new = engine.store().introduce(&reply, resolved.environment.id, engine.now()).await?.is_some();
         if !is_new && resolved.resolution == Resolution::Restored {

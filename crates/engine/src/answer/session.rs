@@ -9,14 +9,17 @@ use crate::failure::Outcome;
 use crate::store::Session;
 
 impl Story {
-    /// The conversation's session, if it is this assistant's and of this environment; otherwise a new one. The second
-    /// answer is whether it is new.
+    /// The conversation's session, if it is this assistant's; otherwise a new one. It goes along wherever the
+    /// conversation works. The second answer is whether it is new.
     pub(super) async fn session(&self, assistant: &str, ground: &Ground) -> Outcome<(Session, bool)> {
         let environment = ground.environment().map(|environment| environment.id);
         let active = self.desk.engine.store().active_session(self.conversation.id).await?;
         let because = match active {
             Some(active) if active.assistant != assistant => Some(SessionEnd::Assistant),
-            Some(active) if active.environment != environment => Some(SessionEnd::Moved),
+            Some(active) if active.environment != environment => {
+                self.desk.engine.store().move_session(active.id, environment).await?;
+                return Ok((Session { environment, ..active }, false));
+            }
             Some(active) => return Ok((active, false)),
             None => None,
         };
@@ -48,6 +51,19 @@ impl Story {
         let new = Session { started_at: now, ..new };
         store.start_session(&new).await?;
         Ok(new)
+    }
+
+    /// What the assistant remembered of a session that it is to resume, for when it is not at hand. Without it the session
+    /// may be unknown, which is told when it happens.
+    pub(super) async fn memory(&self, session: &Session) -> Option<Vec<u8>> {
+        session.assistant_session.as_ref()?;
+        match self.desk.engine.store().memory(session.id).await {
+            Ok(memory) => memory,
+            Err(error) => {
+                tracing::warn!(%error, "what an assistant remembers of a session cannot be read");
+                None
+            }
+        }
     }
 
     /// What the last session of this conversation concluded, for the one that comes after it.

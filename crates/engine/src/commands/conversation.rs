@@ -26,6 +26,16 @@ impl Engine {
         Ok(replies::starts_in(asked.conversation.subfolder.as_deref()))
     }
 
+    pub(super) async fn tell_assistants(&self, asked: &Asked<'_>) -> Outcome<String> {
+        let of_codebase = match asked.codebase {
+            Some(codebase) => self.repository_config(codebase).await?.assistant,
+            None => None,
+        };
+        let usual = self.settings.runs.assistant.clone();
+        let present = asked.conversation.assistant.clone().or(of_codebase).or(usual);
+        Ok(replies::assistants(asked.assistants, present.as_deref()))
+    }
+
     pub(super) async fn choose_assistant(&self, asked: &Asked<'_>, name: &str) -> Outcome<String> {
         let Some(name) = asked.assistants.iter().find(|known| known.eq_ignore_ascii_case(name)) else {
             let error = UserError::new(Kind::NotFound, format!("there is no assistant `{name}`"));

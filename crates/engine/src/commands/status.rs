@@ -19,6 +19,10 @@ impl Engine {
             (None, Some(id)) => self.store.running_in(id).await?,
             (own, _) => own,
         };
+        let tool = match &run {
+            Some(run) => self.store.last_tool(run.id).await?,
+            None => None,
+        };
         let census = match asked.codebase {
             Some(codebase) => Some(Census {
                 states: self.store.live(codebase.id).await?.iter().map(|environment| environment.state).collect(),
@@ -32,8 +36,10 @@ impl Engine {
             environment: environment.as_ref(),
             session: self.store.active_session(conversation.id).await?.as_ref(),
             run: run.as_ref(),
+            tool: tool.as_deref(),
             waiting: self.store.waiting_in_lane(conversation.key.platform, asked.lane).await?,
             census: census.as_ref(),
+            sandbox: self.sandbox_words().as_deref(),
             now: self.clock.now(),
         }))
     }

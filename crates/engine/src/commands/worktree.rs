@@ -128,7 +128,7 @@ impl Engine {
         self.store.point(id, Some(environment.id), self.clock.now()).await?;
         self.store.set_told(id, environment.id).await?;
         if let Some(session) = self.store.active_session(id).await? {
-            self.store.move_session(session.id, environment.id).await?;
+            self.store.move_session(session.id, Some(environment.id)).await?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! Looking changes nothing. [`Engine::fix`] does what needs no person, and then looks again: only what is not found any
 //! more counts as put right.
 
+mod assistants;
 mod codebase;
 mod cure;
 mod environment;
@@ -22,6 +23,8 @@ impl Engine {
     /// Looks at everything and changes nothing.
     pub async fn doctor(&self) -> Outcome<Vec<Finding>> {
         let mut findings = self.check_machine().await?;
+        // It starts programs, which makes for a large future.
+        findings.extend(Box::pin(self.check_assistants()).await);
         for codebase in self.codebases().await? {
             findings.extend(self.check_codebase(&codebase).await?);
         }

@@ -57,6 +57,16 @@ pub(crate) fn starts_in(subfolder: Option<&Path>) -> String {
     }
 }
 
+/// The assistants there are, the one that works here marked.
+pub(crate) fn assistants(names: &[String], present: Option<&str>) -> String {
+    if names.is_empty() {
+        return "There is no assistant yet; whoever runs me installs one, or names it in hedgerow.toml.".to_owned();
+    }
+    let line = |name: &String| format!("• `{name}`{}", if present == Some(name) { " ← active" } else { "" });
+    let lines: Vec<String> = names.iter().map(line).collect();
+    list("Assistants:", &lines, "`/assistant <name>` chooses one.")
+}
+
 pub(crate) fn assistant_chosen(name: &str, is_session_over: bool) -> String {
     let over = if is_session_over { " Its session begins with your next message." } else { "" };
     format!("This conversation works with `{name}` now.{over}")

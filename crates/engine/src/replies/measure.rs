@@ -1,6 +1,9 @@
-//! Ages, days, sizes, and names that can be pasted into a shell.
+//! Ages, days, sizes, figures, and names that can be pasted into a shell.
+
+use std::time::Duration;
 
 use hedgerow_core::Timestamp;
+use hedgerow_core::assistant::Usage;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -71,6 +74,57 @@ pub fn bytes(count: u64) -> String {
     format!("{} PB", tenths / 10)
 }
 
+/// What a run took: `12.3k in (10.1k cached), 0.8k out, $0.04, 1 min 12 s`.
+pub fn figures(usage: &Usage, took: Duration) -> String {
+    format!("{}, {}", used(usage), span(took))
+}
+
+/// What was used, without the time.
+pub fn used(usage: &Usage) -> String {
+    let cached = match usage.cached_tokens {
+        0 => String::new(),
+        cached => format!(" ({} cached)", tokens(cached)),
+    };
+    let cost = usage.cost_micros.map(|micros| format!(", {}", dollars(micros))).unwrap_or_default();
+    format!("{} in{cached}, {} out{cost}", tokens(usage.input_tokens), tokens(usage.output_tokens))
+}
+
+/// A count of tokens, short.
+fn tokens(count: u64) -> String {
+    match count {
+        0..100 => count.to_string(),
+        100..999_950 => tenths(count, 1000, 'k'),
+        _ => tenths(count, 1_000_000, 'M'),
+    }
+}
+
+fn tenths(count: u64, unit: u64, letter: char) -> String {
+    let tenths = (count / (unit / 10)).saturating_add(u64::from(count % (unit / 10) >= unit / 20));
+    format!("{}.{}{letter}", tenths / 10, tenths % 10)
+}
+
+/// Money, to the cent; what is less is said to be less.
+fn dollars(micros: u64) -> String {
+    match micros {
+        0 => "$0.00".to_owned(),
+        1..5000 => "under $0.01".to_owned(),
+        _ => {
+            let cents = micros.saturating_add(5000) / 10_000;
+            format!("${}.{:02}", cents / 100, cents % 100)
+        }
+    }
+}
+
+/// How long something took: `12 s`, `1 min 12 s`, `2 h 5 min`.
+pub fn span(took: Duration) -> String {
+    let seconds = took.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 /// A word for a shell: as it is when that is safe, else in single quotes.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
@@ -122,6 +176,22 @@ mod tests {
             (u64::MAX, "18446 PB"),
         ] {
             assert_eq!(bytes(count), text);
+        }
+    }
+
+    #[test]
+    fn figures_stay_short() {
+        let all = |input, cached, output, cost| {
+            used(&Usage { input_tokens: input, cached_tokens: cached, output_tokens: output, cost_micros: cost })
+        };
+        assert_eq!(all(12_345, 10_100, 800, Some(40_000)), "12.3k in (10.1k cached), 0.8k out, $0.04");
+        assert_eq!(all(42, 0, 99, None), "42 in, 99 out");
+        assert_eq!(all(999_949, 1, 999_950, Some(4999)), "999.9k in (1 cached), 1.0M out, under $0.01");
+        assert_eq!(all(u64::MAX, 0, 0, Some(12_345_678)), "18446744073709.6M in, 0 out, $12.35");
+        assert_eq!(all(0, 0, 0, Some(0)), "0 in, 0 out, $0.00");
+        for (seconds, text) in [(0, "0 s"), (59, "59 s"), (72, "1 min 12 s"), (3600, "1 h 0 min"), (7530, "2 h 5 min")]
+        {
+            assert_eq!(span(Duration::from_secs(seconds)), text);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use hedgerow_core::assistant::AssistantError;
 use hedgerow_core::platform::ConversationKey;
 use hedgerow_core::provider::Note;
 use hedgerow_core::{Environment, Timestamp};
 
+use super::troubles::trouble;
 use super::{Voice, capital, note};
 use crate::engine::{Swept, SweptOutcome};
 use crate::run::{End, Ran};
@@ -111,25 +111,20 @@ pub(crate) fn ended(ran: &Ran, environment: Option<&Environment>, assistant: &st
             vec!["Done. The assistant said nothing.".to_owned()]
         }
         End::Answered(answer) => vec![answer.answer.trim_end().to_owned()],
-        End::Failed(AssistantError::Failed(why)) => {
-            // What the program wrote last comes below the sentence about it.
-            let why = super::veiled(why);
-            let (what, wrote) = why.split_once('\n').unwrap_or((why.as_str(), ""));
-            let failed = format!("`{assistant}` failed: {}.{kept}", what.trim_end().trim_end_matches('.'));
-            with_text(format!("{failed}\n{wrote}").trim_end().to_owned())
-        }
-        End::Failed(AssistantError::Missing(why)) => {
-            let why = super::veiled(why);
-            with_text(format!("`{assistant}` cannot be started: {why}. `/assistant <name>` chooses another."))
-        }
-        End::Failed(AssistantError::UnknownSession) => {
-            with_text(format!("`{assistant}` does not know its own session. `/reset` begins a new one."))
-        }
+        End::Failed(error) => with_text(trouble(error, assistant, kept)),
         End::Stopped => with_text(format!("Stopped.{kept}")),
         End::TooLong(limit) => {
-            with_text(format!("Stopped after {}, the longest a run may take.{kept}", duration(*limit)))
+            let limit = duration(*limit);
+            with_text(format!(
+                "Stopped after {limit}, the longest a run may take.{kept} Tell it to go on, in smaller steps."
+            ))
         }
-        End::Silent(limit) => with_text(format!("Stopped: nothing was heard for {}.{kept}", duration(*limit))),
+        End::Silent(limit) => {
+            let limit = duration(*limit);
+            with_text(format!(
+                "Stopped: nothing was heard for {limit}.{kept} Ask again, after `/reset` if it hangs again."
+            ))
+        }
         End::Shutdown => with_text(format!("Interrupted: I am going down. It is not run again.{kept}")),
         End::LeaseLost => with_text(lease_lost()),
     }

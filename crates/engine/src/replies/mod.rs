@@ -5,29 +5,34 @@
 
 mod answers;
 mod asking;
+mod caging;
 mod environment;
 mod failing;
 mod measure;
 pub(crate) mod messages;
 mod notes;
+mod overstepping;
 mod standing;
 mod sweeping;
+mod troubles;
 mod undoing;
 mod veil;
 
 pub(crate) use answers::{
-    assistant_chosen, busy, chosen, cloned, cloned_before, codebases, diff, forgotten, nothing_to_stop,
+    assistant_chosen, assistants, busy, chosen, cloned, cloned_before, codebases, diff, forgotten, nothing_to_stop,
     removed_in_chat, reset, starts_in, stopping, template_set, templates, templates_loaded, undone_in_chat,
 };
 pub use asking::{absent, help, unknown, which_codebase, wrong};
+pub use caging::sandbox_words;
 pub(crate) use environment::synced_in_chat;
 pub use environment::{
     changes, distance, distance_in_words, introduction, linked, name, pinned, removed, resolved, synced, undo_removal,
 };
 pub(crate) use failing::IN_A_TERMINAL;
 pub use failing::failure;
-pub use measure::{age, ago, bytes, day, moment, quoted};
+pub use measure::{age, ago, bytes, day, figures, moment, quoted, span, used};
 pub use notes::{note, skipped};
+pub use overstepping::overstepped;
 pub(crate) use standing::{Census, Standing, environments, status, worktrees};
 pub(crate) use sweeping::cleaned_up;
 pub use sweeping::{sweep_summary, swept};

@@ -1,11 +1,15 @@
 //! How things stand: a conversation, the environments of a codebase, the worktrees of its repository.
 
+use hedgerow_core::assistant::Usage;
 use hedgerow_core::{EnvironmentId, State, Timestamp};
 
-use super::{ago, changes, distance, distance_in_words, list, name, plural, veiled};
+use super::{ago, changes, distance, distance_in_words, figures, list, name, plural, shortened, veiled};
 use crate::engine::Known;
 use crate::store::{Conversation, Run, Session};
 use crate::view::View;
+
+/// Most characters of what a run did last.
+const LONGEST_TOOL: usize = 200;
 
 /// What `/status` tells of.
 pub(crate) struct Standing<'a> {
@@ -14,9 +18,13 @@ pub(crate) struct Standing<'a> {
     pub(crate) environment: Option<&'a View>,
     pub(crate) session: Option<&'a Session>,
     pub(crate) run: Option<&'a Run>,
+    /// What that run did last.
+    pub(crate) tool: Option<&'a str>,
     /// Messages of the same lane that wait for their turn.
     pub(crate) waiting: u64,
     pub(crate) census: Option<&'a Census>,
+    /// What is to know of the sandbox.
+    pub(crate) sandbox: Option<&'a str>,
     pub(crate) now: Timestamp,
 }
 
@@ -45,6 +53,7 @@ pub(crate) fn status(standing: &Standing<'_>) -> String {
         Some(run) => {
             let began = ago(run.started_at, now);
             format!("`{}` is at work for {}, begun {began}; `/stop` stops it", run.assistant, run.author)
+                + &so_far(run, standing.tool, now)
         }
         None => "none".to_owned(),
     };
@@ -64,7 +73,17 @@ pub(crate) fn status(standing: &Standing<'_>) -> String {
     if let (Some(census), Some(name)) = (standing.census, standing.codebase) {
         lines.push(format!("Environments of `{name}`: {}", counted(census)));
     }
+    lines.extend(standing.sandbox.map(str::to_owned));
     veiled(&lines.join("\n"))
+}
+
+/// What a run did last, and what it has taken by now.
+fn so_far(run: &Run, tool: Option<&str>, now: Timestamp) -> String {
+    let tool = tool.map(|tool| format!("\n• last: {}", shortened(tool, LONGEST_TOOL))).unwrap_or_default();
+    if run.usage == Usage::default() {
+        return tool;
+    }
+    format!("{tool}\n• so far: {}", figures(&run.usage, run.took(now)))
 }
 
 fn counted(census: &Census) -> String {

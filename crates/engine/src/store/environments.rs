@@ -21,7 +21,7 @@ macro_rules! fixed_columns {
 /// What every save writes, in the order of [`bind_changing`].
 macro_rules! changing_columns {
     () => {
-        "provider, node, path, path_key, branch, branch_made, base, base_sha, state, generation, adopted_from, \
+        "provider, node, path, path_key, branch, branch_made, fork, base, base_sha, state, generation, adopted_from, \
          migrated_at, pinned_at, init_state, init_error, pr_number, pr_url, pr_title, pr_state, pr_created_at, \
          description, last_error, trash_path, trashed_at, trashed_because, trash_head, trash_was_detached, \
          trash_branch_deleted"
@@ -55,7 +55,7 @@ pub(super) const INSERT: &str = concat!(
     ", ",
     fixed_columns!(),
     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-     $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34)"
+     $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)"
 );
 
 /// Last activity never goes back: a `touch` may have come between the caller's reading and this.
@@ -63,9 +63,9 @@ pub(super) const UPDATE: &str = concat!(
     "UPDATE environments SET (",
     changing_columns!(),
     ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-     $24, $25, $26, $27, $28), \
-     last_activity_at = CASE WHEN last_activity_at > $29 THEN last_activity_at ELSE $29 END \
-     WHERE id = $30 AND state = $31 AND generation = $32"
+     $24, $25, $26, $27, $28, $29), \
+     last_activity_at = CASE WHEN last_activity_at > $30 THEN last_activity_at ELSE $30 END \
+     WHERE id = $31 AND state = $32 AND generation = $33"
 );
 
 type Statement = Query<'static, Any, AnyArguments>;
@@ -84,6 +84,7 @@ pub(super) fn bind_changing(query: Statement, environment: &Environment) -> Resu
         .bind(path_key(&path))
         .bind(environment.branch.to_string())
         .bind(i64::from(environment.branch_made))
+        .bind(i64::from(environment.is_fork))
         .bind(environment.base.as_ref().map(ToString::to_string))
         .bind(environment.base_sha.as_ref().map(ToString::to_string))
         .bind(environment.state.as_str())
@@ -134,6 +135,7 @@ fn environment(row: &AnyRow) -> Result<Environment, StoreError> {
         path: row.path("path")?,
         branch: row.branch("branch")?,
         branch_made: row.flag("branch_made")?,
+        is_fork: row.flag("fork")?,
         base: row.maybe_branch("base")?,
         base_sha: row.maybe_sha("base_sha")?,
         state: row.parsed("state")?,

@@ -1,5 +1,6 @@
 //! Runs: one turn of an assistant each, and the one transaction that gives a message its last word.
 
+use hedgerow_core::assistant::Usage;
 use hedgerow_core::environment::Actor;
 use hedgerow_core::run::{MessageEnd, RunState};
 use hedgerow_core::{CodebaseId, ConversationId, EnvironmentId, MessageId, RunId, SessionId, Timestamp};
@@ -11,12 +12,13 @@ use super::events::NewEvent;
 use super::outbox::NewReply;
 use super::row::{Row, free_text, stored};
 use super::sessions::{self, SessionNews};
-use super::{Store, inbox, outbox};
+use super::{Store, inbox, outbox, run_events};
 
 macro_rules! columns {
     () => {
         "id, message_id, conversation_id, codebase_id, environment_id, session_id, assistant, author, state, holder, \
-         epoch, started_at, ended_at, stop_asked_at, stop_asked_by"
+         epoch, started_at, ended_at, stop_asked_at, stop_asked_by, input_tokens, cached_tokens, output_tokens, \
+         cost_micros"
     };
 }
 
@@ -40,6 +42,8 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     pub stop_asked_at: Option<Timestamp>,
     pub stop_asked_by: Option<Actor>,
+    /// What it has used, as the assistant says.
+    pub usage: Usage,
 }
 
 fn run(row: &AnyRow) -> Result<Run, StoreError> {
@@ -60,7 +64,22 @@ fn run(row: &AnyRow) -> Result<Run, StoreError> {
         ended_at: row.maybe_time("ended_at")?,
         stop_asked_at: row.maybe_time("stop_asked_at")?,
         stop_asked_by: row.maybe_parsed("stop_asked_by")?,
+        usage: Usage {
+            input_tokens: row.number("input_tokens")?,
+            cached_tokens: row.number("cached_tokens")?,
+            output_tokens: row.number("output_tokens")?,
+            cost_micros: row.maybe_number("cost_micros")?,
+        },
     })
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEnd {
+    pub run: RunId,
+    pub state: RunState,
+    /// For its log, where the state alone does not say it.
+    pub why: Option<String>,
 }
 
 /// The end of a message, with everything that is written in the same moment.
@@ -73,7 +92,7 @@ pub struct Conclusion<'a> {
     /// The last word, in as many parts as it needs. Empty only for what is ignored.
     pub replies: Vec<NewReply>,
     /// The run that ends with it, and how.
-    pub run: Option<(RunId, RunState)>,
+    pub run: Option<RunEnd>,
     /// The environment and the epoch of the lease that must still be ours.
     pub fence: Option<(EnvironmentId, u64)>,
     pub session: Option<SessionNews>,
@@ -91,7 +110,7 @@ impl Store {
         sqlx::query(concat!(
             "INSERT INTO runs (",
             columns!(),
-            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL, NULL, NULL)"
+            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL, NULL, NULL, 0, 0, 0, NULL)"
         ))
         .bind(begun.id.to_string())
         .bind(message.to_string())
@@ -124,11 +143,11 @@ impl Store {
         {
             return Ok(false);
         }
-        if let Some((id, state)) = conclusion.run {
-            end_run(&mut tx, id, state, now).await?;
+        if let Some(end) = &conclusion.run {
+            end_run(&mut tx, end, now).await?;
         }
         if let Some(news) = &conclusion.session {
-            sessions::note(&mut tx, news).await?;
+            sessions::note(&mut tx, news, now).await?;
         }
         let count = conclusion.replies.len();
         for (position, reply) in conclusion.replies.iter().enumerate() {
@@ -141,13 +160,55 @@ impl Store {
     /// Writes down that a run is over whose process is gone. Its message has its last word from whoever settles that.
     pub async fn interrupt_run(&self, id: RunId, now: Timestamp) -> Result<(), StoreError> {
         let mut tx = self.pool.begin().await?;
-        end_run(&mut tx, id, RunState::Interrupted, now).await?;
+        end_run(&mut tx, &RunEnd { run: id, state: RunState::Interrupted, why: None }, now).await?;
         Ok(tx.commit().await?)
     }
 
     /// The run of a message, if it came so far.
     pub async fn run_of(&self, message: MessageId) -> Result<Option<Run>, StoreError> {
         self.one_run(concat!("SELECT ", columns!(), " FROM runs WHERE message_id = $1"), &message.to_string()).await
+    }
+
+    pub async fn run(&self, id: RunId) -> Result<Option<Run>, StoreError> {
+        self.one_run(concat!("SELECT ", columns!(), " FROM runs WHERE id = $1"), &id.to_string()).await
+    }
+
+    /// The newest runs, newest first; of one codebase, or of all.
+    pub async fn newest_runs(&self, codebase: Option<CodebaseId>, most: u32) -> Result<Vec<Run>, StoreError> {
+        let rows = match codebase {
+            Some(codebase) => {
+                sqlx::query(concat!(
+                    "SELECT ",
+                    columns!(),
+                    " FROM runs WHERE codebase_id = $1 ORDER BY id DESC LIMIT $2"
+                ))
+                .bind(codebase.to_string())
+                .bind(i64::from(most))
+                .fetch_all(&self.pool)
+                .await?
+            }
+            None => {
+                sqlx::query(concat!("SELECT ", columns!(), " FROM runs ORDER BY id DESC LIMIT $1"))
+                    .bind(i64::from(most))
+                    .fetch_all(&self.pool)
+                    .await?
+            }
+        };
+        rows.iter().map(run).collect()
+    }
+
+    /// The runs whose id begins so; two are enough to know that it says too little.
+    pub async fn runs_beginning(&self, prefix: &str) -> Result<Vec<Run>, StoreError> {
+        // Only what an id can hold: nothing of it means something to LIKE.
+        let is_id = prefix.len() <= 36 && prefix.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        if prefix.is_empty() || !is_id {
+            return Ok(Vec::new());
+        }
+        let rows = sqlx::query(concat!("SELECT ", columns!(), " FROM runs WHERE id LIKE $1 ORDER BY id DESC LIMIT 2"))
+            .bind(format!("{}%", prefix.to_ascii_lowercase()))
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(run).collect()
     }
 
     /// The run that is on in an environment.
@@ -211,7 +272,9 @@ impl Store {
     }
 }
 
-async fn end_run(connection: &mut AnyConnection, id: RunId, state: RunState, now: Timestamp) -> Result<(), StoreError> {
+/// Ends a run that is on, with the last entry of its log.
+async fn end_run(connection: &mut AnyConnection, end: &RunEnd, now: Timestamp) -> Result<(), StoreError> {
+    let RunEnd { run: id, state, why } = end;
     let rows = sqlx::query(concat!(
         "UPDATE runs SET state = $2, ended_at = $3 WHERE id = $1 AND state = 'running' RETURNING ",
         columns!()
@@ -222,6 +285,7 @@ async fn end_run(connection: &mut AnyConnection, id: RunId, state: RunState, now
     .fetch_all(&mut *connection)
     .await?;
     let Some(ended) = rows.first().map(run).transpose()? else { return Ok(()) };
+    run_events::end(connection, *id, *state, why.as_deref(), now).await?;
     let event = NewEvent::new(now, &ended.author, "run-ended").in_conversation(ended.conversation);
     event.placed(ended.codebase, ended.environment).detail(format!("{} {}", ended.id, state)).write(connection).await
 }

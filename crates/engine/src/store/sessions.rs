@@ -1,7 +1,7 @@
 //! Sessions: an assistant's resumable context, at most one active in each conversation.
 
 use hedgerow_core::run::SessionEnd;
-use hedgerow_core::{ConversationId, EnvironmentId, SessionId, Timestamp};
+use hedgerow_core::{ConversationId, EnvironmentId, RunId, SessionId, Timestamp};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
@@ -39,6 +39,8 @@ pub struct SessionNews {
     pub assistant_session: Option<String>,
     pub conclusion: Option<String>,
     pub last_command: Option<String>,
+    /// It can go no further; the next turn begins another.
+    pub ended: Option<SessionEnd>,
 }
 
 fn session(row: &AnyRow) -> Result<Session, StoreError> {
@@ -121,11 +123,26 @@ impl Store {
         Ok(ended.rows_affected() == 1)
     }
 
-    /// The session goes on in another environment.
-    pub async fn move_session(&self, id: SessionId, environment: EnvironmentId) -> Result<(), StoreError> {
+    /// Keeps the assistant's own name of a session as soon as a run has told it. `false` when that run is over, or its
+    /// session.
+    pub async fn name_session(&self, id: SessionId, run: RunId, name: &str) -> Result<bool, StoreError> {
+        let named = sqlx::query(
+            "UPDATE sessions SET assistant_session = $2 WHERE id = $1 AND ended_at IS NULL
+             AND EXISTS (SELECT 1 FROM runs WHERE runs.id = $3 AND runs.state = 'running')",
+        )
+        .bind(id.to_string())
+        .bind(free_text(name))
+        .bind(run.to_string())
+        .execute(&self.pool)
+        .await?;
+        Ok(named.rows_affected() == 1)
+    }
+
+    /// The session goes on in another environment; without one, in the conversation's own folder.
+    pub async fn move_session(&self, id: SessionId, environment: Option<EnvironmentId>) -> Result<(), StoreError> {
         sqlx::query("UPDATE sessions SET environment_id = $2 WHERE id = $1")
             .bind(id.to_string())
-            .bind(environment.to_string())
+            .bind(environment.map(|id| id.to_string()))
             .execute(&self.pool)
             .await?;
         Ok(())
@@ -133,7 +150,7 @@ impl Store {
 }
 
 /// Keeps what a turn told. What it did not tell stays.
-pub(super) async fn note(connection: &mut AnyConnection, news: &SessionNews) -> Result<(), StoreError> {
+pub(super) async fn note(connection: &mut AnyConnection, news: &SessionNews, now: Timestamp) -> Result<(), StoreError> {
     sqlx::query(
         "UPDATE sessions SET assistant_session = coalesce($2, assistant_session),
          conclusion = coalesce($3, conclusion), last_command = coalesce($4, last_command) WHERE id = $1",
@@ -142,7 +159,15 @@ pub(super) async fn note(connection: &mut AnyConnection, news: &SessionNews) -> 
     .bind(news.assistant_session.as_deref().map(free_text))
     .bind(news.conclusion.as_deref().map(free_text))
     .bind(news.last_command.as_deref().map(free_text))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    if let Some(because) = news.ended {
+        sqlx::query("UPDATE sessions SET ended_at = $2, ended_because = $3 WHERE id = $1 AND ended_at IS NULL")
+            .bind(news.session.to_string())
+            .bind(now.as_millis())
+            .bind(because.as_str())
+            .execute(connection)
+            .await?;
+    }
     Ok(())
 }

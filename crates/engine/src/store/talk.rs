@@ -81,11 +81,15 @@ impl Store {
         rows.iter().map(Row).map(|row| Ok((row.parsed("id")?, row.text("words")?, row.flag("last")?))).collect()
     }
 
-    /// Forgets a batch of what ended before then: runs, replies, messages. `true` when there may be more.
+    /// Forgets a batch of what ended before then: runs with their logs, what was remembered of sessions, replies,
+    /// messages. `true` when there may be more.
     pub async fn forget_talk(&self, before: Timestamp) -> Result<bool, StoreError> {
         let mut more = false;
         for statement in [
             "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE state <> 'running' AND ended_at < $1 LIMIT $2)",
+            "DELETE FROM memories WHERE session_id IN
+             (SELECT memories.session_id FROM memories JOIN sessions ON sessions.id = memories.session_id
+              WHERE sessions.ended_at < $1 LIMIT $2)",
             "DELETE FROM outbox WHERE id IN
              (SELECT id FROM outbox WHERE state IN ('sent', 'failed') AND ended_at < $1 LIMIT $2)",
             "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE state = 'done' AND done_at < $1 LIMIT $2)",
