@@ -4,9 +4,12 @@
 //! default. A value that cannot be right is refused with its key and its place, before anything is opened. A variable
 //! that is set but empty counts as not set: that is how compose files and CI pass on what nobody gave.
 
+mod agents;
 mod checks;
 mod file;
+mod handover;
 mod keys;
+mod llm;
 mod reader;
 mod secret;
 pub(crate) mod token;
@@ -16,14 +19,17 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::environment::Actor;
 use hedgerow_core::{Kind, UserError};
 use hedgerow_engine::Settings;
-use hedgerow_engine::settings::Runs;
+use hedgerow_engine::settings::{Runs, Sandbox};
+use hedgerow_engine::store::Database;
 use serde::{Serialize, Serializer};
 
+pub(crate) use handover::{Handed, withdraw_secrets};
 use keys::Key;
 use reader::Reader;
 pub(crate) use secret::Secret;
@@ -31,12 +37,23 @@ pub(crate) use secret::Secret;
 /// The name of the file in the home.
 const FILE: &str = "hedgerow.toml";
 
+/// Where secrets are looked up when they are asked for.
+#[derive(Debug, Clone, Default)]
+enum Secrets {
+    /// Among the other variables.
+    #[default]
+    Variables,
+    /// In the environment. No copy of them is kept here.
+    Environment,
+    /// They were taken out of the environment.
+    Handed(Arc<Handed>),
+}
+
 /// What the process finds around itself when it starts. Read once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Surroundings {
     variables: BTreeMap<&'static str, OsString>,
-    /// Whether secrets are looked up in the environment when they are asked for. No copy of them is kept here.
-    has_secrets: bool,
+    secrets: Secrets,
     /// The folder the command was given in; `None` when it is gone.
     pub(crate) here: Option<PathBuf>,
     user_home: Option<PathBuf>,
@@ -45,32 +62,38 @@ pub(crate) struct Surroundings {
     person: String,
     /// The file of the running program.
     program: Option<PathBuf>,
+    /// Where programs are.
+    path: Option<OsString>,
     /// The filter of the log.
     pub(crate) log: Option<String>,
 }
 
 impl Surroundings {
-    pub(crate) fn read() -> Self {
+    pub(crate) fn read(handed: Option<Handed>) -> Self {
         let text = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let uid = || rustix::process::getuid().as_raw().to_string();
         let given = |key: &Key| key.variable.and_then(|name| Some((name, variable(name)?)));
         Self {
             variables: keys::all().filter(|key| !key.is_secret).filter_map(given).collect(),
-            has_secrets: true,
+            secrets: handed.map_or(Secrets::Environment, |handed| Secrets::Handed(Arc::new(handed))),
             here: std::env::current_dir().ok(),
             user_home: std::env::home_dir().filter(|home| home.is_absolute()),
             in_container: ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists()),
             hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             person: text("USER").or_else(|| text("LOGNAME")).unwrap_or_else(uid),
             program: std::env::current_exe().ok(),
+            path: variable("PATH"),
             log: text("HEDGEROW_LOG"),
         }
     }
 
     fn given(&self, key: &Key) -> Option<Given> {
         let name = key.variable?;
-        let is_asked_for = key.is_secret && self.has_secrets;
-        let value = if is_asked_for { variable(name) } else { self.variables.get(name).cloned() }?;
+        let value = match &self.secrets {
+            Secrets::Environment if key.is_secret => variable(name),
+            Secrets::Handed(handed) if key.is_secret => handed.get(name),
+            _ => self.variables.get(name).cloned(),
+        }?;
         Some(Given { value, origin: Origin::Variable(name) })
     }
 
@@ -104,6 +127,8 @@ pub(crate) enum Origin {
     Flag(&'static str),
     /// Made by Hedgerow, and kept in this file.
     Kept(PathBuf),
+    /// A program of this machine that nobody configured.
+    Found,
     /// Said by a repository itself, at this commit.
     Repository(String),
 }
@@ -116,6 +141,7 @@ impl fmt::Display for Origin {
             Self::Variable(name) => write!(f, "environment variable {name}"),
             Self::Flag(name) => write!(f, "flag {name}"),
             Self::Kept(path) => write!(f, "{}", path.display()),
+            Self::Found => f.write_str("found in PATH"),
             Self::Repository(commit) => write!(f, "{} at {commit}", hedgerow_engine::repository_config::FILE),
         }
     }
@@ -191,7 +217,7 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
     reader.note(keys::HOME.name, home.path.to_string_lossy(), home.origin.clone());
     let server =
         Server { listen: reader.text_or_default(&keys::LISTEN, checks::listen)?, token: reader.token(&home.path)? };
-    let settings = Settings {
+    let mut settings = Settings {
         database: reader.database(&home.path)?,
         worktrees: reader.path(&keys::WORKTREES_BASE)?.unwrap_or_else(|| home.path.join("worktrees")),
         limit: reader.number(&keys::MAX_PER_CODEBASE)?,
@@ -210,9 +236,13 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
         skill_folder: around.user_home.as_ref().map(|home| home.join("tmp/worktrees")),
         git: reader.program(&keys::GIT)?.unwrap_or_else(|| PathBuf::from("git")),
         git_env: Vec::new(),
+        git_name: reader.text(&keys::GIT_NAME, checks::git_name)?,
+        git_email: reader.text(&keys::GIT_EMAIL, checks::git_email)?,
         runs: runs(&mut reader)?,
+        gateway: llm::gateway(&mut reader)?,
         home: home.path,
     };
+    settings.runs.sandbox.hidden = hidden(&settings);
     let entries = reader.finish(&settings);
     Ok(Configuration { settings, server, entries })
 }
@@ -233,7 +263,28 @@ fn runs(reader: &mut Reader<'_>) -> Result<Runs, UserError> {
         assistant: reader.assistant(&assistants)?,
         assistants,
         supervisor: supervisor.map(Vec::from).unwrap_or_default(),
+        sandbox: Sandbox {
+            mode: reader.text_or_default(&keys::SANDBOX_MODE, checks::sandbox_mode)?,
+            read: reader.paths(&keys::SANDBOX_READ)?,
+            write: reader.paths(&keys::SANDBOX_WRITE)?,
+            variables: reader.list(&keys::SANDBOX_VARIABLES, checks::variable_name)?,
+            uncovered_forks: reader.flag(&keys::SANDBOX_UNCOVERED_FORKS)?,
+            hidden: Vec::new(),
+        },
     })
+}
+
+/// Our own things that are outside the home: the store, and where the file or the token really is.
+fn hidden(settings: &Settings) -> Vec<PathBuf> {
+    let mut ours = Vec::new();
+    if let Database::Sqlite(file) = &settings.database {
+        ours.extend(["", "-wal", "-shm", ".lock"].map(|suffix| PathBuf::from(format!("{}{suffix}", file.display()))));
+    }
+    let links = [settings.home.join(FILE), token::file(&settings.home)];
+    ours.extend(links.iter().filter_map(|link| link.canonicalize().ok()));
+    let homes = [Some(settings.home.clone()), settings.home.canonicalize().ok()];
+    ours.retain(|path| !homes.iter().flatten().any(|home| path.starts_with(home)));
+    ours
 }
 
 /// The error for a value that cannot be right: its key as it was written, and where.

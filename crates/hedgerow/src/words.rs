@@ -11,8 +11,8 @@ use hedgerow_engine::engine::{Removed, Round};
 use hedgerow_engine::replies::{self, Voice};
 
 pub(crate) use replies::{
-    age, bytes, changes, distance, distance_in_words, moment, name, pinned, quoted, resolved, skipped, sweep_summary,
-    swept, synced, undone,
+    age, ago, bytes, changes, distance, distance_in_words, moment, name, pinned, quoted, resolved, skipped, span,
+    sweep_summary, swept, synced, undone, used,
 };
 
 /// What a person reads of a failure, and what they can do.

@@ -5,6 +5,8 @@ pub(crate) mod environments;
 pub(crate) mod events;
 pub(crate) mod messages;
 pub(crate) mod probes;
+pub(crate) mod runs;
+pub(crate) mod spending;
 mod wanted;
 
 use crate::error::{Answer, Problem};

@@ -6,6 +6,7 @@
 mod api;
 mod error;
 mod feed;
+mod gateway;
 mod guard;
 mod metrics;
 mod openapi;
@@ -14,11 +15,12 @@ mod platform;
 mod reading;
 mod routes;
 mod serve;
-mod token;
 mod web;
 
+pub use gateway::CallLimits;
+pub use hedgerow_engine::Token;
 pub use platform::HttpPlatform;
 pub use routes::router;
-pub use serve::serve;
-pub use token::Token;
+pub use serve::{serve, serve_models};
+
 pub use web::{Limits, Web};

@@ -32,6 +32,8 @@ fn described(operation: &Operation) -> Value {
     let in_path = operation.path.contains("{id}").then(|| {
         let what = if operation.path.contains("conversations") {
             "The caller's own name for the conversation."
+        } else if operation.path.contains("runs") {
+            "The id of the run, or the beginning of it."
         } else {
             "Its id, the beginning of it, its work, branch or path; percent-encoded."
         };

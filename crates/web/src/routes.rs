@@ -5,8 +5,9 @@ use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 
-use crate::api::{codebases, environments, events, messages, probes};
+use crate::api::{codebases, environments, events, messages, probes, runs, spending};
 use crate::error::Problem;
+use crate::gateway;
 use crate::guard;
 use crate::web::Web;
 
@@ -57,6 +58,9 @@ const FULL: Parameter =
     query("full", "boolean", "Also whether it is merged, whether it conflicts, and its size; slower.");
 const FORCE: Parameter = query("force", "boolean", "Even with uncommitted work in it, or when it was adopted.");
 const LIMIT: Parameter = query("limit", "integer", "How many of the newest, from 1 to 1000; otherwise 100.");
+const FIRST: Parameter = query("limit", "integer", "How many at most, from 1 to 1000; otherwise 100.");
+const RUNS_OF: Parameter = query("codebase", "string", "Only runs of this codebase.");
+const AFTER: Parameter = query("after", "integer", "Only what came after the event of this `seq`.");
 const OF_ONE: Parameter = query("conversation", "string", "Only events of this conversation of the API.");
 const KEY: Parameter =
     header("Idempotency-Key", "A repeat with the same key gets the same answer and is not done again.");
@@ -66,6 +70,10 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const MESSAGES: &str = "/api/v1/conversations/{id}/messages";
 const CODEBASES: &str = "/api/v1/codebases";
 const ENVIRONMENTS: &str = "/api/v1/environments";
+const RUNS: &str = "/api/v1/runs";
+const RUN: &str = "/api/v1/runs/{id}";
+const RUN_EVENTS: &str = "/api/v1/runs/{id}/events";
+const SPENDING: &str = "/api/v1/spending";
 const ENVIRONMENT: &str = "/api/v1/environments/{id}";
 
 /// Everything that can be asked for.
@@ -109,6 +117,9 @@ pub(crate) fn operations() -> Vec<Operation> {
             "Bring an environment back",
             post(environments::restore),
         ),
+        row("get", RUNS, &[RUNS_OF, LIMIT], None, Many("Run"), "List the newest runs", get(runs::list)),
+        row("get", RUN, &[], None, One(200, "Run"), "Look at a run", get(runs::show)),
+        row("get", RUN_EVENTS, &[AFTER, FIRST], None, Many("RunEvent"), "Read the log of a run", get(runs::events)),
         row(
             "get",
             "/api/v1/events",
@@ -118,6 +129,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             "Follow what happens",
             get(events::follow),
         ),
+        row("get", SPENDING, &[], None, One(200, "Spending"), "What models cost", get(spending::show)),
         row("get", "/metrics", &[], None, Text(TEXT), "Numbers for Prometheus", get(probes::metrics)),
         open(row("get", "/", &[], None, Text(TEXT), "What this is", get(probes::root))),
         open(row("get", "/healthz", &[], None, Text(TEXT), "Whether the process is alive", get(probes::healthz))),
@@ -133,8 +145,11 @@ pub fn router(web: Web) -> Router {
         operations.into_iter().fold(Router::new(), |router, operation| router.route(operation.path, operation.handler))
     };
     let guarded = routes(guarded).route_layer(from_fn_with_state(web.clone(), guard::require_token));
+    // Agents have tokens of their own, each good for one run.
+    let calls = web.engine().gateway().map(|models| gateway::routes(models, web.limits().calls));
     routes(open)
         .merge(guarded)
+        .merge(calls.unwrap_or_default())
         .method_not_allowed_fallback(async || Problem::wrong_method())
         .fallback(async || Problem::no_such_path())
         .layer(map_response(harmless))

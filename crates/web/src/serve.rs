@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::Request;
 use futures_util::FutureExt as _;
+use hedgerow_engine::gateway::Gateway;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -17,19 +18,35 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
+use crate::gateway::{self, CallLimits};
 use crate::patient::Patient;
-use crate::web::{Web, until_set};
+use crate::web::{Limits, Web, until_set};
 
 /// After an error of the system, such as no file descriptors left, before the next try.
 const BREATHER: Duration = Duration::from_millis(100);
 
 /// Serves until `shutdown`. Then it stops listening, sends followers home and lets requests end.
-///
-/// # Panics
-/// Never: the semaphore that it waits for is its own.
 pub async fn serve(web: Web, listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
     let tail = tokio::spawn(web.feed().clone().tail(web.engine().store().clone()));
-    let room = Arc::new(Semaphore::new(web.limits().connections));
+    attend(listener, &router, web.limits(), shutdown, || web.close()).await;
+    tail.abort();
+}
+
+/// Serves nothing but the gateway until `shutdown`: for a process that starts agents and is no server.
+pub async fn serve_models(gateway: Arc<Gateway>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+    let routes = gateway::routes(&gateway, CallLimits::default());
+    attend(listener, &routes, &Limits::default(), shutdown, || {}).await;
+}
+
+/// Takes connections until `shutdown`, and lets requests end.
+async fn attend(
+    listener: TcpListener,
+    router: &Router,
+    limits: &Limits,
+    shutdown: impl Future<Output = ()>,
+    goes: impl FnOnce(),
+) {
+    let room = Arc::new(Semaphore::new(limits.connections));
     let (closing, _) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown.fuse());
@@ -45,7 +62,7 @@ pub async fn serve(web: Web, listener: TcpListener, router: Router, shutdown: im
             Some(_) = connections.join_next() => {}
             accepted = accepted => match accepted {
                 Ok((seat, stream)) => {
-                    let connection = talk(stream, router.clone(), web.clone(), closing.subscribe());
+                    let connection = talk(stream, router.clone(), limits.clone(), closing.subscribe());
                     connections.spawn(async move {
                         connection.await;
                         drop(seat);
@@ -59,28 +76,25 @@ pub async fn serve(web: Web, listener: TcpListener, router: Router, shutdown: im
         }
     }
     drop(listener);
-    web.close();
+    goes();
     closing.send_replace(true);
-    let ended = timeout(web.limits().grace, async { while connections.join_next().await.is_some() {} }).await;
+    let ended = timeout(limits.grace, async { while connections.join_next().await.is_some() {} }).await;
     if ended.is_err() {
         tracing::warn!(left = connections.len(), "requests were still under way and are cut off");
         connections.shutdown().await;
     }
-    tail.abort();
 }
 
 /// One connection, to its end.
-async fn talk(stream: TcpStream, router: Router, web: Web, mut closing: watch::Receiver<bool>) {
+async fn talk(stream: TcpStream, router: Router, limits: Limits, mut closing: watch::Receiver<bool>) {
     // Small pieces of live text go out at once.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "small pieces may wait for each other");
     }
-    let io = TokioIo::new(Patient::new(stream, web.limits().write));
+    let io = TokioIo::new(Patient::new(stream, limits.write));
     let routes = service_fn(|request: Request<Incoming>| router.clone().oneshot(request));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(web.limits().head)
-        .serve_connection(io, routes);
+    let connection =
+        http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(limits.head).serve_connection(io, routes);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -7,13 +7,13 @@ use std::time::Duration;
 use hedgerow_core::environment::Actor;
 use hedgerow_core::message::Inbox;
 use hedgerow_core::platform::PlatformKind;
-use hedgerow_engine::Engine;
+use hedgerow_engine::{Engine, Token};
 use tokio::sync::watch;
 
 use crate::feed::Feed;
+use crate::gateway::CallLimits;
 use crate::metrics::Metrics;
 use crate::platform::HttpPlatform;
-use crate::token::Token;
 
 /// What a caller may take of us.
 #[derive(Debug, Clone)]
@@ -32,6 +32,8 @@ pub struct Limits {
     pub followers: usize,
     /// So long requests may take to end when the server goes down.
     pub grace: Duration,
+    /// Of calls of models.
+    pub calls: CallLimits,
 }
 
 impl Default for Limits {
@@ -44,6 +46,7 @@ impl Default for Limits {
             connections: 1024,
             followers: 256,
             grace: Duration::from_secs(10),
+            calls: CallLimits::default(),
         }
     }
 }

@@ -6,9 +6,11 @@ mod history;
 mod live;
 mod own;
 mod plain;
+mod progress;
 mod window;
 
 use std::io::{IsTerminal, stdin, stdout};
+use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,7 @@ use hedgerow_engine::dispatch::Dispatcher;
 use hedgerow_engine::store::Conversation;
 use hedgerow_engine::{Engine, Failure, Outcome};
 use hedgerow_platforms::terminal::{Shown, Terminal};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
@@ -54,6 +57,7 @@ pub(crate) struct Arguments {
 pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome<ExitCode> {
     let codebase = codebase(context).await?;
     let name = conversation_name(arguments.name.as_deref(), &context.by.person, codebase.as_ref());
+    open_gateway(&context.engine).await?;
     let (terminal, shown) = Terminal::open(&name);
     let terminal = Arc::new(terminal);
     let mut chat = Chat {
@@ -66,6 +70,9 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome
         shown,
         is_gone: false,
     };
+    if let Some(words) = context.engine.sandbox_words() {
+        context.out.note(&words);
+    }
     let has_person = stdin().is_terminal() && stdout().is_terminal() && !context.out.is_json();
     let outcome = match &arguments.message {
         Some(text) => plain::once(&mut chat, text).await,
@@ -78,9 +85,18 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome
     outcome
 }
 
+/// There may be no server, so whoever has a key opens the way to the models here, for as long as the chat lasts.
+async fn open_gateway(engine: &Engine) -> Outcome<()> {
+    let Some(gateway) = engine.gateway().cloned() else { return Ok(()) };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(anyhow::Error::from)?;
+    gateway.listens_at(listener.local_addr().map_err(anyhow::Error::from)?);
+    tokio::spawn(hedgerow_web::serve_models(gateway, listener, std::future::pending()));
+    Ok(())
+}
+
 /// Whoever answers this one window.
 async fn start(engine: &Engine, terminal: &Arc<Terminal>) -> Outcome<Dispatcher> {
-    let assistants = Assistants::new(&engine.settings().runs);
+    let assistants = Assistants::new(&engine.settings().runs, &engine.settings().home);
     Dispatcher::start(engine.clone(), vec![Arc::<Terminal>::clone(terminal)], assistants).await
 }
 

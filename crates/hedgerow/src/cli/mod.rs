@@ -8,9 +8,11 @@ mod context;
 mod doctor;
 mod env;
 mod parse;
+mod run;
 mod serve;
 mod shell_init;
 mod signals;
+mod spending;
 mod supervise;
 mod usage;
 mod vault;
@@ -80,6 +82,9 @@ enum Verb {
     /// Make, use and remove environments: one isolated worktree for each piece of work
     #[command(subcommand)]
     Env(env::Verb),
+    /// What assistants did, are doing, and what it took
+    #[command(subcommand)]
+    Run(run::Verb),
     /// What is kept of environments whose files are gone
     #[command(subcommand)]
     Vault(vault::Verb),
@@ -87,6 +92,8 @@ enum Verb {
     Serve(serve::Arguments),
     /// Check this machine: git, the database, the folders, what was left half done
     Doctor(doctor::Arguments),
+    /// What models cost, by codebase and by person
+    Spending(spending::Arguments),
     /// Show the settings in effect
     Config(config::Arguments),
     /// Print a completion script for a shell
@@ -105,16 +112,19 @@ pub(crate) fn run(argv: &[OsString]) -> ExitCode {
         Err(error) => return usage::report(&error, argv),
     };
     let out = Output::new(arguments.global.json);
-    let outcome = act(&arguments, &out).and_then(|code| out.finish().map(|()| code));
+    let outcome = act(&arguments, argv, &out).and_then(|code| out.finish().map(|()| code));
     outcome.unwrap_or_else(|failure| {
         out.failure(&failure);
         ExitCode::from(failure.kind().exit_code())
     })
 }
 
-fn act(arguments: &Arguments, out: &Output) -> Outcome<ExitCode> {
+fn act(arguments: &Arguments, argv: &[OsString], out: &Output) -> Outcome<ExitCode> {
     let Arguments { global, verb } = arguments;
-    let around = Surroundings::read();
+    // These live long and start the programs of others, who must not find our secrets.
+    let starts_agents = matches!(verb, Some(Verb::Serve(_) | Verb::Chat(_)));
+    let handed = if starts_agents { settings::withdraw_secrets(argv)? } else { None };
+    let around = Surroundings::read(handed);
     let is_server = matches!(verb, Some(Verb::Serve(_)));
     output::start_log(around.log.as_deref(), global.verbose, global.json, is_server)?;
     match verb {
@@ -131,7 +141,9 @@ fn act(arguments: &Arguments, out: &Output) -> Outcome<ExitCode> {
         Some(Verb::Doctor(wanted)) => engage(Engaged::Doctor(wanted), global, out, &around),
         Some(Verb::Codebase(verb)) => engage(Engaged::Codebase(verb), global, out, &around),
         Some(Verb::Env(verb)) => engage(Engaged::Env(verb), global, out, &around),
+        Some(Verb::Run(verb)) => engage(Engaged::Run(verb), global, out, &around),
         Some(Verb::Vault(verb)) => engage(Engaged::Vault(verb), global, out, &around),
+        Some(Verb::Spending(_)) => engage(Engaged::Spending, global, out, &around),
     }
 }
 
@@ -143,7 +155,9 @@ enum Engaged<'a> {
     Doctor(&'a doctor::Arguments),
     Codebase(&'a codebase::Verb),
     Env(&'a env::Verb),
+    Run(&'a run::Verb),
     Vault(&'a vault::Verb),
+    Spending,
 }
 
 fn engage(verb: Engaged<'_>, global: &Global, out: &Output, around: &Surroundings) -> Outcome<ExitCode> {
@@ -193,7 +207,9 @@ async fn with_engine(verb: Engaged<'_>, global: &Global, out: &Output, around: &
         Engaged::Doctor(wanted) => doctor::run(wanted, &context).await,
         Engaged::Codebase(verb) => codebase::run(verb, &context).await,
         Engaged::Env(verb) => env::run(verb, &context).await,
+        Engaged::Run(verb) => run::run(verb, &context).await.map(|()| ExitCode::SUCCESS),
         Engaged::Vault(verb) => vault::run(verb, &context).await,
+        Engaged::Spending => spending::run(&context).await,
     };
     engine.close().await;
     outcome

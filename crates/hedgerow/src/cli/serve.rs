@@ -48,14 +48,20 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>, server: &S
     let engine = &context.engine;
     let listener = bind(arguments.listen.unwrap_or(server.listen)).await?;
     let address = listener.local_addr().map_err(anyhow::Error::from)?;
+    if let Some(gateway) = engine.gateway() {
+        gateway.listens_at(address);
+    }
     let secret = token::token(server.token.as_ref(), &engine.settings().home)?;
     let reconciled = engine.reconcile().await?;
     tracing::debug!(?reconciled, "looked at every environment");
 
     let platform = Arc::new(HttpPlatform::new());
-    let assistants = Assistants::new(&engine.settings().runs);
+    let assistants = Assistants::new(&engine.settings().runs, &engine.settings().home);
     if assistants.names().is_empty() {
         tracing::warn!("no assistant is configured, so only commands are answered; docs/assistants.md tells how");
+    }
+    if let Some(words) = engine.sandbox_words() {
+        tracing::warn!("{words}");
     }
     let dispatcher = Dispatcher::start(engine.clone(), vec![platform.clone()], assistants).await?;
     let inbox = Arc::new(dispatcher.clone());

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use hedgerow_core::environment::Actor;
 use hedgerow_core::platform::PlatformKind;
 use hedgerow_core::{BranchName, Kind, UserError};
+use hedgerow_engine::gateway::money::Money;
+use hedgerow_engine::settings::SandboxMode;
 use hedgerow_engine::store::Database;
 
 use super::keys::Key;
@@ -173,4 +175,63 @@ pub(super) fn admin(text: &str) -> Result<Actor, String> {
     let is_person = !actor.person.is_empty() && !actor.person.chars().any(|c| c.is_control() || c.is_whitespace());
     let is_platform = actor.platform.parse::<PlatformKind>().is_ok();
     if is_person && is_platform { Ok(actor) } else { Err(must()) }
+}
+
+/// git takes a few characters out of names by itself; a name that has them would come out as another.
+pub(super) fn git_name(text: &str) -> Result<String, String> {
+    if is_identity(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be a name in one line, without `<` and `>`".to_owned())
+    }
+}
+
+pub(super) fn git_email(text: &str) -> Result<String, String> {
+    if is_identity(text) && text.contains('@') && !text.contains(char::is_whitespace) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be an address such as `bot@example.com`".to_owned())
+    }
+}
+
+fn is_identity(text: &str) -> bool {
+    (1..=200).contains(&text.len())
+        && text.trim() == text
+        && !text.contains(|c: char| c.is_control() || "<>".contains(c))
+}
+
+pub(super) fn sandbox_mode(text: &str) -> Result<SandboxMode, String> {
+    text.parse().map_err(|_| {
+        let known: Vec<_> = SandboxMode::ALL.iter().map(|mode| format!("`{mode}`")).collect();
+        format!("must be one of {}", known.join(", "))
+    })
+}
+
+pub(super) fn variable_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_good = (1..=200).contains(&text.len()) && text.chars().all(is_plain);
+    if is_good { Ok(text.to_owned()) } else { Err("must hold names of variables, such as `HTTPS_PROXY`".to_owned()) }
+}
+
+/// The key of an account of a maker of models.
+pub(super) fn llm_key(text: &str) -> Result<Secret, String> {
+    let is_good = (8..=1024).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_good { Ok(Secret::new(text)) } else { Err("must be 8 to 1024 visible ASCII characters".to_owned()) }
+}
+
+/// Where an API is. A login in it would end up in logs.
+pub(super) fn llm_url(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_good = |rest: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/[]%".contains(&byte);
+        !rest.is_empty() && !rest.starts_with(['/', ':']) && rest.bytes().all(is_plain)
+    };
+    match rest.filter(|rest| is_good(rest)) {
+        Some(_) => Ok(text.trim_end_matches('/').to_owned()),
+        None => Err("must be a URL such as `https://llm.example/api`, without a login and a query".to_owned()),
+    }
+}
+
+pub(super) fn money(text: &str) -> Result<Money, String> {
+    text.parse().map_err(ToOwned::to_owned)
 }

@@ -30,8 +30,13 @@ fn quoted(text: &str) -> String {
 fn in_code(key: &Key) -> Row {
     let (default, range) = match key.form {
         Form::Number { least, greatest, default } => (default.to_string(), format!("{least} to {greatest}")),
-        Form::Text(Unset::Is(text)) | Form::List(Unset::Is(text)) => (quoted(text), String::new()),
-        Form::Text(Unset::Means(words)) | Form::List(Unset::Means(words)) => (words.to_owned(), String::new()),
+        Form::Flag(default) => (default.to_string(), String::new()),
+        Form::Text(Unset::Is(text)) | Form::List(Unset::Is(text)) | Form::Table(Unset::Is(text)) => {
+            (quoted(text), String::new())
+        }
+        Form::Text(Unset::Means(words)) | Form::List(Unset::Means(words)) | Form::Table(Unset::Means(words)) => {
+            (words.to_owned(), String::new())
+        }
     };
     let repository = match key.name {
         repository_config::ASSISTANT => "yes",

@@ -1,26 +1,30 @@
 //! `hedgerow.toml` as a flat list of known keys, each with its line. What is not known is refused: a misspelt key that
 //! is silently ignored costs an afternoon.
 
+mod assistants;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use hedgerow_core::{Kind, UserError};
-use hedgerow_engine::settings::Program;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::keys::{self, Form, Key};
+use super::llm::{PAID_FOR, Prices};
 use super::{Given, Origin, refuse};
+pub(super) use assistants::{McpServers, Table};
 
 /// What the file gives.
 #[derive(Default)]
 pub(super) struct Contents {
     pub(super) values: BTreeMap<&'static str, Given>,
     pub(super) lists: BTreeMap<&'static str, List>,
-    /// The command of each assistant; never empty.
-    pub(super) assistants: BTreeMap<String, List>,
+    pub(super) assistants: BTreeMap<String, Table>,
+    /// Each with all of what is paid for.
+    pub(super) prices: Prices,
 }
 
 /// A list: its parts, each with its own line, and where it begins.
@@ -71,6 +75,7 @@ impl Walk<'_> {
             let is_table = keys::ALL.iter().any(|known| known.name.starts_with(&format!("{name}.")));
             match (keys::ALL.iter().find(|known| known.name == name), value.get_ref()) {
                 (None, DeValue::Table(inner)) if name == "assistants" => self.assistants(inner)?,
+                (None, DeValue::Table(inner)) if name == "llm.prices" => self.prices(inner)?,
                 (Some(known), _) => self.value(known, value)?,
                 (None, DeValue::Table(inner)) if is_table => self.table(&format!("{name}."), inner)?,
                 (None, other) if is_table => {
@@ -97,6 +102,9 @@ impl Walk<'_> {
                 let number = i64::from_str_radix(&digits, number.radix()).map_or(digits, |number| number.to_string());
                 self.found.values.insert(key.name, given(number));
             }
+            (DeValue::Boolean(flag), Form::Flag(_)) => {
+                self.found.values.insert(key.name, given(flag.to_string()));
+            }
             (DeValue::Array(parts), Form::List(_)) if parts.iter().all(|part| part.get_ref().is_str()) => {
                 let list = self.parts(parts);
                 self.found.lists.insert(key.name, (list, origin));
@@ -106,6 +114,8 @@ impl Walk<'_> {
                     Form::Number { .. } => "a number",
                     Form::Text(_) => "a string",
                     Form::List(_) => "a list of strings",
+                    Form::Flag(_) => "true or false",
+                    Form::Table(_) => "a table",
                 };
                 let shown = &self.text[value.span()];
                 let must = format!("must be {wanted} (it is {})", other.type_str());
@@ -115,48 +125,30 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn assistants(&mut self, table: &DeTable<'_>) -> Result<(), UserError> {
-        for (name, value) in table {
-            let line = self.line(name.span().start);
-            let name = name.get_ref().to_string();
-            if !Program::is_name(&name) {
-                let must = "an assistant's name is 1 to 64 letters, digits, `-` and `_`";
-                return Err(self.error(&format!("{must}, not `{}`", name.escape_debug()), line));
+    /// What models cost: `[llm.prices."claude-opus"]`, with numbers or strings, because money has decimals.
+    fn prices(&mut self, table: &DeTable<'_>) -> Result<(), UserError> {
+        for (models, value) in table {
+            let key = format!("llm.prices.{}", models.get_ref());
+            let must = format!("`{key}` must be a table with `{}`", PAID_FOR.join("`, `"));
+            let wrong = || self.error(&must, self.line(models.span().start));
+            let inner = value.get_ref().as_table().ok_or_else(wrong)?;
+            if let Some((other, _)) = inner.iter().find(|(name, _)| !PAID_FOR.contains(&name.get_ref().as_ref())) {
+                return Err(self.unknown(&format!("{key}.{}", other.get_ref()), self.line(other.span().start)));
             }
-            let DeValue::Table(inner) = value.get_ref() else {
-                return Err(self.error(&format!("`assistants.{name}` must be a table with a `command`"), line));
-            };
-            if let Some((other, _)) = inner.iter().find(|(key, _)| key.get_ref() != "command") {
-                let line = self.line(other.span().start);
-                return Err(self.unknown(&format!("assistants.{name}.{}", other.get_ref()), line));
+            let mut price = BTreeMap::new();
+            for name in PAID_FOR {
+                let given = inner.get(name).ok_or_else(wrong)?;
+                let text = match given.get_ref() {
+                    DeValue::String(text) => text.to_string(),
+                    DeValue::Integer(number) => number.as_str().to_owned(),
+                    DeValue::Float(number) => number.as_str().to_owned(),
+                    _ => return Err(wrong()),
+                };
+                price.insert(name, Given { value: text.into(), origin: self.origin(given) });
             }
-            let Some(command) = inner.get("command") else {
-                return Err(self.error(&format!("`assistants.{name}` has no `command`"), line));
-            };
-            let command = self.command(&name, command)?;
-            self.found.assistants.insert(name, command);
+            self.found.prices.insert(models.get_ref().to_string(), (price, self.origin(value)));
         }
         Ok(())
-    }
-
-    /// A program and its arguments.
-    fn command(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Result<List, UserError> {
-        let key = format!("assistants.{name}.command");
-        let parts = value.get_ref().as_array().filter(|parts| !parts.is_empty());
-        let must = format!("`{key}` must be a list of strings, the program first");
-        let Some(parts) = parts else { return Err(self.error(&must, self.line(value.span().start))) };
-        for (nth, part) in parts.iter().enumerate() {
-            let line = self.line(part.span().start);
-            match part.get_ref().as_str() {
-                None => return Err(self.error(&must, line)),
-                Some("") if nth == 0 => return Err(self.error(&format!("`{key}` must name a program"), line)),
-                Some(text) if text.contains('\0') => {
-                    return Err(self.error(&format!("`{key}` must not hold a NUL"), line));
-                }
-                Some(_) => {}
-            }
-        }
-        Ok((self.parts(parts), self.origin(value)))
     }
 
     fn parts(&self, list: &DeArray<'_>) -> Vec<Given> {

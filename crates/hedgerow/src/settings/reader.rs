@@ -114,26 +114,39 @@ impl Reader<'_> {
         Ok(set)
     }
 
-    /// The assistants there are, in the order of their names.
-    pub(super) fn assistants(&mut self) -> Result<Vec<Program>, UserError> {
-        let mut assistants = Vec::new();
-        for (name, (parts, origin)) in std::mem::take(&mut self.file.assistants) {
-            let mut command: Vec<OsString> = parts.iter().map(|part| part.value.clone()).collect();
-            command[0] = checks::program(self.around, &keys::ASSISTANT_COMMAND, &parts[0])?.into();
-            let shown: Vec<_> = command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-            self.note(keys::ASSISTANT_COMMAND.name.replace("<name>", &name), shown, origin);
-            assistants.push(Program { name, command });
-        }
-        Ok(assistants)
+    pub(super) fn flag(&mut self, key: &Key) -> Result<bool, UserError> {
+        let Form::Flag(default) = key.form else { unreachable!("`{}` is not read as a flag", key.name) };
+        let Some(given) = self.given(key) else {
+            self.note(key.name, default, Origin::Default);
+            return Ok(default);
+        };
+        let flag = checks::text(key, &given, |text| text.parse().map_err(|_| "must be true or false".to_owned()))?;
+        self.note(key.name, flag, given.origin);
+        Ok(flag)
     }
 
-    /// The assistant that works where nobody chose one: one of those there are; without a word, the only one.
+    /// A list of folders or files, each as a path.
+    pub(super) fn paths(&mut self, key: &Key) -> Result<Vec<PathBuf>, UserError> {
+        let Some((parts, origin)) = self.file.lists.get(key.name).cloned() else { return Ok(Vec::new()) };
+        let paths: Vec<PathBuf> =
+            parts.iter().map(|part| checks::path(self.around, key, part)).collect::<Result<_, _>>()?;
+        self.note(key.name, paths.iter().map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>(), origin);
+        Ok(paths)
+    }
+
+    /// The assistant that works where nobody chose one: one of those there are; without a word, the only one, or the
+    /// first of those that were found.
     pub(super) fn assistant(&mut self, there_are: &[Program]) -> Result<Option<String>, UserError> {
         let key = &keys::ASSISTANT;
+        let are_found = self.entries.iter().any(|entry| entry.from == Origin::Found);
         let Some(given) = self.given(key) else {
-            let [only] = there_are else { return Ok(None) };
-            self.note(key.name, only.name.clone(), Origin::Default);
-            return Ok(Some(only.name.clone()));
+            let usual = match there_are {
+                [only] => only,
+                [first, ..] if are_found => first,
+                _ => return Ok(None),
+            };
+            self.note(key.name, usual.name.clone(), if are_found { Origin::Found } else { Origin::Default });
+            return Ok(Some(usual.name.clone()));
         };
         let name = checks::text(key, &given, |text| Ok(text.to_owned()))?;
         if there_are.iter().any(|known| known.name == name) {
@@ -153,7 +166,9 @@ impl Reader<'_> {
     /// Every key in the order of the table, those nobody set with their default.
     pub(super) fn finish(mut self, settings: &Settings) -> Vec<Entry> {
         for key in keys::ALL {
-            if self.entries.iter().any(|entry| is_of(entry, key)) {
+            // What one assistant could be told besides is for the documentation.
+            let is_besides = keys::is_of_an_assistant(key.name) && key.name != keys::ASSISTANT_COMMAND.name;
+            if is_besides || self.entries.iter().any(|entry| is_of(entry, key)) {
                 continue;
             }
             let default = match key.name {
@@ -169,8 +184,11 @@ impl Reader<'_> {
     }
 }
 
+/// All that is said of assistants stays together.
 fn is_of(entry: &Entry, key: &Key) -> bool {
-    entry.key == key.name || (key.name == keys::ASSISTANT_COMMAND.name && entry.key.starts_with("assistants."))
+    entry.key == key.name
+        || (keys::is_of_an_assistant(key.name) && keys::is_of_an_assistant(&entry.key))
+        || (key.name == keys::PRICES.name && entry.key.starts_with("llm.prices."))
 }
 
 /// The parts of a variable that holds a list.

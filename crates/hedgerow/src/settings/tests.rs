@@ -1,5 +1,7 @@
 //! Where settings come from, and what is refused.
 
+mod agents;
+
 use std::fs;
 
 use hedgerow_engine::settings::Program;
@@ -58,6 +60,7 @@ fn without_any_settings_the_defaults_hold() {
     let server = machine.read().expect("good settings").server;
     assert_eq!((server.listen.to_string().as_str(), server.token), ("127.0.0.1:4747", None));
     assert_eq!(format!("{:?}", settings.runs), format!("{:?}", Runs::default()), "the engine has the same defaults");
+    assert_eq!((settings.git_name, settings.git_email), (None, None));
 }
 
 #[test]
@@ -120,10 +123,7 @@ fn every_key_of_the_file_is_read() {
     let two = machine.home.path().join("bin/two").to_string_lossy().into_owned();
     let expected: [(&str, &[&str]); 3] =
         [("Three_3", &["/users/alice/three"]), ("one-1", &["one"]), ("two", &[&two, "--flag", "~/not-a-path", ""])];
-    let expected = expected.map(|(name, command)| Program {
-        name: name.to_owned(),
-        command: command.iter().map(OsString::from).collect(),
-    });
+    let expected = expected.map(|(name, command)| Program::script(name, command));
     assert_eq!(runs.assistants, expected);
 }
 
@@ -132,7 +132,7 @@ fn our_own_program_stands_before_every_assistant() {
     let mut machine = Machine::new("", &[]);
     machine.around.program = Some(PathBuf::from("/opt/hedgerow"));
     assert_eq!(machine.settings().runs.supervisor, ["/opt/hedgerow", "supervise", "--"].map(OsString::from));
-    assert!(Surroundings::read().program.is_some_and(|program| program.is_absolute()));
+    assert!(Surroundings::read(None).program.is_some_and(|program| program.is_absolute()));
 }
 
 #[test]
@@ -182,7 +182,8 @@ fn a_variable_wins_over_the_file_and_says_so() {
     assert_eq!(from("worktrees.max_per_codebase"), Some(Origin::Variable("MAX_WORKTREES_PER_CODEBASE")));
     assert!(matches!(from("cleanup.stale_after_days"), Some(Origin::File { line: 4, .. })));
     assert_eq!(from("home"), Some(Origin::Flag("--home")));
-    assert_eq!(read.entries.len(), keys::ALL.len() + 1, "every key is shown once");
+    let besides = keys::ALL.iter().filter(|key| keys::is_of_an_assistant(key.name)).count() - 1;
+    assert_eq!(read.entries.len(), keys::ALL.len() + 1 - besides, "every key is shown once");
 }
 
 #[test]
@@ -231,6 +232,29 @@ fn a_bad_value_in_the_file_is_refused_with_its_key_and_line() {
         ("[assistants.a]\ncommand = [\"\"]\n", "assistants.a.command", 2),
         ("[assistants.a]\ncommand = [\"x\", \"\\u0000\"]\n", "assistants.a.command", 2),
         ("[assistants.a]\ncommand = [\"x\"]\nenv = 1\n", "assistants.a.env", 3),
+        ("[assistants.a]\nkind = \"acp\"\n", "assistants.a", 1),
+        ("[assistants.a]\nkind = \"claud\"\n", "assistants.a.kind", 2),
+        ("[assistants.a]\nkind = 5\n", "assistants.a.kind", 2),
+        ("[assistants.a]\nkind = \"claude\"\nmodel = \"\"\n", "assistants.a.model", 3),
+        ("[assistants.a]\nkind = \"claude\"\npermissions = true\n", "assistants.a.permissions", 3),
+        ("[assistants.a]\nkind = \"claude\"\nmax_turns = 0\n", "assistants.a.max_turns", 3),
+        ("[assistants.a]\nkind = \"claude\"\nmax_turns = \"9\"\n", "assistants.a.max_turns", 3),
+        ("[assistants.a]\nkind = \"claude\"\ninstructions = []\n", "assistants.a.instructions", 3),
+        ("[assistants.a]\nkind = \"claude\"\nmcp_servers = 5\n", "assistants.a.mcp_servers", 3),
+        ("[assistants.a]\nkind = \"claude\"\nmcp_servers.x = 5\n", "assistants.a.mcp_servers", 3),
+        ("[assistants.a]\nkind = \"claude\"\nmcp_servers = \"no.json\"\n", "assistants.a.mcp_servers", 3),
+        ("[assistants.a]\nkind = \"claude\"\nvariables = \"A=b\"\n", "assistants.a.variables", 3),
+        ("[assistants.a]\nkind = \"claude\"\nvariables.A = 5\n", "assistants.a.variables.A", 3),
+        ("[assistants.a]\nkind = \"claude\"\nbelongings = [\"/etc\"]\n", "assistants.a.belongings", 3),
+        ("[assistants.a]\nkind = \"claude\"\nbelongings = [\"a/../..\"]\n", "assistants.a.belongings", 3),
+        ("[sandbox]\nmode = \"loose\"\n", "sandbox.mode", 2),
+        ("[sandbox]\nmode = false\n", "sandbox.mode", 2),
+        ("[sandbox]\nread = \"/opt\"\n", "sandbox.read", 2),
+        ("[sandbox]\nwrite = [\n\"/a\",\n\"\"]\n", "sandbox.write", 4),
+        ("[sandbox]\nvariables = [\"A=b\"]\n", "sandbox.variables", 2),
+        ("[sandbox]\nuncovered_forks = \"no\"\n", "sandbox.uncovered_forks", 2),
+        ("git_name = \"A <b\"\n", "git_name", 1),
+        ("git_email = \"nobody\"\n", "git_email", 1),
         ("git = 5\n", "git", 1),
         ("database_url = \"mysql://x\"\n", "database_url", 1),
         ("worktrees = 5\n", "worktrees", 1),
@@ -334,10 +358,10 @@ fn a_token_that_is_kept_in_the_home_is_told_of_and_not_read() {
 
 #[test]
 fn a_secret_of_the_environment_is_not_copied() {
-    let around = Surroundings::read();
-    assert!(around.has_secrets);
+    let around = Surroundings::read(None);
+    assert!(matches!(around.secrets, Secrets::Environment));
     let machine = Machine::new("", &[("HEDGEROW_TOKEN", "0123456789abcdef")]);
-    let around = Surroundings { has_secrets: true, ..machine.around.clone() };
+    let around = Surroundings { secrets: Secrets::Environment, ..machine.around.clone() };
     let read = read(&around, Some(machine.home.path())).expect("good settings");
     assert_eq!(read.server.token, None, "only the environment itself is asked");
 }

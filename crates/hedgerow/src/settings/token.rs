@@ -41,9 +41,7 @@ pub(crate) fn token(set: Option<&Secret>, home: &Path) -> Result<Secret, UserErr
 
 /// Puts a new token in place, whole and private from the first moment. One that is there already stays.
 fn make(home: &Path, path: &Path) -> io::Result<()> {
-    let mut random = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut random)?;
-    let text = random.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+    let text = hedgerow_engine::token::new_secret()?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(home)?;
     // A temporary file is its owner's alone.
     let mut staged = tempfile::NamedTempFile::new_in(home)?;

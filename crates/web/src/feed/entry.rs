@@ -141,9 +141,17 @@ impl Glimpsed {
             Glimpse::Started => ("started", None),
             Glimpse::Text(text) => ("text", Some(text)),
             Glimpse::Tool(text) => ("tool", Some(text)),
+            Glimpse::Plan(_) => ("plan", None),
+            Glimpse::Usage(_) => ("usage", None),
+            Glimpse::Note(text) => ("note", Some(text)),
             Glimpse::Ended => ("ended", None),
         };
-        let data = json!({"what": what, "conversation": conversation, "run_id": live.run, "text": text});
+        let mut data = json!({"what": what, "conversation": conversation, "run_id": live.run, "text": text});
+        match &live.what {
+            Glimpse::Plan(steps) => data["steps"] = json!(steps),
+            Glimpse::Usage(usage) => data["usage"] = json!(usage),
+            _ => {}
+        }
         Self { conversation, data: data.to_string() }
     }
 

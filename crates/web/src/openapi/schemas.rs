@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::reference;
+
 pub(super) fn all() -> Value {
     json!({
         "Error": object(&["error"], json!({
@@ -32,6 +34,9 @@ pub(super) fn all() -> Value {
             "url": described("Where to clone it from."),
             "name": text(),
         })),
+        "Run": run(),
+        "RunEvent": run_event(),
+        "Usage": usage(),
         "Codebase": codebase(),
         "NewEnvironment": new_environment(),
         "Environment": environment(),
@@ -41,7 +46,97 @@ pub(super) fn all() -> Value {
             "undo": maybe("string"),
             "environment": {"$ref": "#/components/schemas/Environment"},
         })),
+        "Spending": object(&["codebases", "people"], json!({
+            "codebases": list(reference("SpendingLine")),
+            "people": list(reference("SpendingLine")),
+        })),
+        "SpendingLine": object(&["name", "day", "month"], json!({
+            "name": maybe("string"),
+            "day": reference("Spent"),
+            "month": reference("Spent"),
+        })),
+        "Spent": spent(),
     })
+}
+
+fn run() -> Value {
+    let required = [
+        "id",
+        "state",
+        "assistant",
+        "author",
+        "conversation",
+        "message_id",
+        "codebase",
+        "environment",
+        "environment_id",
+        "started_at",
+        "ended_at",
+        "seconds",
+        "usage",
+    ];
+    object(
+        &required,
+        json!({
+            "id": id(),
+            "state": {"type": "string", "enum": ["running", "done", "failed", "stopped", "interrupted"]},
+            "assistant": text(),
+            "author": described("Who asked, as `platform:person`."),
+            "conversation": described("Where, as `platform:name`."),
+            "message_id": maybe("string"),
+            "codebase": maybe("string"),
+            "environment": maybe("string"),
+            "environment_id": maybe("string"),
+            "started_at": time(),
+            "ended_at": maybe("string"),
+            "seconds": number(),
+            "usage": {"$ref": "#/components/schemas/Usage"},
+        }),
+    )
+}
+
+fn run_event() -> Value {
+    object(
+        &["seq", "at", "kind"],
+        json!({
+            "seq": number(),
+            "at": time(),
+            "kind": {"type": "string", "enum": ["session", "text", "tool", "plan", "usage", "note", "other", "end"]},
+            "text": described("What was said; of an end, why."),
+            "steps": list(object(&["text", "state"], json!({
+                "text": text(),
+                "state": {"type": "string", "enum": ["pending", "active", "done"]},
+            }))),
+            "usage": {"$ref": "#/components/schemas/Usage"},
+            "state": described("How the run ended; only of an end."),
+        }),
+    )
+}
+
+fn usage() -> Value {
+    object(
+        &["input_tokens", "cached_tokens", "output_tokens", "cost_micros"],
+        json!({
+            "input_tokens": number(),
+            "cached_tokens": number(),
+            "output_tokens": number(),
+            "cost_micros": {"type": ["integer", "null"], "description": "In millionths of a dollar, if somebody knows."},
+        }),
+    )
+}
+
+fn spent() -> Value {
+    let required = ["calls", "input_tokens", "cached_tokens", "output_tokens", "cost_micros"];
+    object(
+        &required,
+        json!({
+            "calls": number(),
+            "input_tokens": number(),
+            "cached_tokens": number(),
+            "output_tokens": number(),
+            "cost_micros": {"type": "integer", "description": "In millionths of a dollar."},
+        }),
+    )
 }
 
 fn codebase() -> Value {

@@ -207,6 +207,7 @@ impl Talk {
                 Voice::Answer => self.draw(Style::new(), &text),
                 Voice::Aside => self.draw(CYAN, &text),
                 Voice::Tool => self.draw(DIM, &format!("  {text}")),
+                Voice::Figures => self.draw(DIM, &text),
             }
         }
     }

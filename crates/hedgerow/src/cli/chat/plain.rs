@@ -15,6 +15,7 @@ use tokio::time::interval;
 
 use super::super::signals::{self, Signals};
 use super::own::{Own, Whose};
+use super::progress::Progress;
 use super::{Chat, LOOK};
 use crate::output::Output;
 
@@ -28,7 +29,7 @@ enum Asked {
 
 /// Says one thing.
 pub(super) async fn once(chat: &mut Chat<'_>, text: &str) -> Outcome<ExitCode> {
-    let mut talk = Talk { signals: Signals::listen()?, own: Own::default() };
+    let mut talk = Talk { signals: Signals::listen()?, own: Own::default(), progress: Progress::default() };
     let code = match talk.ask(chat, text).await? {
         Asked::Answered => ExitCode::SUCCESS,
         Asked::NotAnswered => ExitCode::FAILURE,
@@ -39,7 +40,7 @@ pub(super) async fn once(chat: &mut Chat<'_>, text: &str) -> Outcome<ExitCode> {
 
 /// Says every line of stdin.
 pub(super) async fn lines(chat: &mut Chat<'_>) -> Outcome<ExitCode> {
-    let mut talk = Talk { signals: Signals::listen()?, own: Own::default() };
+    let mut talk = Talk { signals: Signals::listen()?, own: Own::default(), progress: Progress::default() };
     let mut lines = stdin_lines();
     let mut code = ExitCode::SUCCESS;
     loop {
@@ -78,6 +79,7 @@ fn stdin_lines() -> mpsc::Receiver<std::io::Result<String>> {
 struct Talk {
     signals: Signals,
     own: Own,
+    progress: Progress,
 }
 
 impl Talk {
@@ -157,7 +159,22 @@ impl Talk {
             return Ok(());
         }
         let whose = self.own.whose(chat.context.engine.store(), shown).await?;
-        show(chat.context.out, shown, whose)
+        show(chat.context.out, shown, whose)?;
+        if !chat.context.out.is_json() && whose == Whose::Ours {
+            self.show_progress(chat.context.out, shown);
+        }
+        Ok(())
+    }
+
+    fn show_progress(&mut self, out: &Output, shown: &Shown) {
+        let lines = match shown {
+            Shown::Live(live) => self.progress.take(&live.what),
+            Shown::Reply(reply) if reply.last => self.progress.figures().into_iter().collect(),
+            Shown::Reply(_) => Vec::new(),
+        };
+        for line in lines {
+            out.progress(&line);
+        }
     }
 }
 
@@ -171,9 +188,9 @@ fn show(out: &Output, shown: &Shown, whose: Whose) -> Outcome<()> {
         Shown::Reply(reply) if reply.last && whose == Whose::Ours => out.say(&reply.text),
         Shown::Reply(reply) => out.progress(&reply.text),
         Shown::Live(live) => match &live.what {
-            Glimpse::Tool(tool) => out.progress(tool),
+            Glimpse::Tool(line) | Glimpse::Note(line) => out.progress(line),
             // The last word says it all again.
-            Glimpse::Started | Glimpse::Text(_) | Glimpse::Ended => {}
+            Glimpse::Started | Glimpse::Text(_) | Glimpse::Plan(_) | Glimpse::Usage(_) | Glimpse::Ended => {}
         },
     }
     Ok(())
@@ -186,6 +203,9 @@ fn as_json(shown: &Shown) -> serde_json::Value {
             Glimpse::Started => json!({"event": "started", "run": live.run}),
             Glimpse::Text(text) => json!({"event": "text", "run": live.run, "text": text}),
             Glimpse::Tool(tool) => json!({"event": "tool", "run": live.run, "text": tool}),
+            Glimpse::Plan(steps) => json!({"event": "plan", "run": live.run, "steps": steps}),
+            Glimpse::Usage(usage) => json!({"event": "usage", "run": live.run, "usage": usage}),
+            Glimpse::Note(note) => json!({"event": "note", "run": live.run, "text": note}),
             Glimpse::Ended => json!({"event": "ended", "run": live.run}),
         },
     }

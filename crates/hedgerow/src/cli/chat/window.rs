@@ -1,7 +1,10 @@
-//! What a window shows, as lines: words as they stream, tools in between, and an answer that was seen is not shown again.
+//! What a window shows, as lines: words as they stream, tools and plans in between, what it all took at the end, and an
+//! answer that was seen is not shown again.
 
 use hedgerow_core::platform::Glimpse;
 use hedgerow_platforms::terminal::Shown;
+
+use super::progress::Progress;
 
 /// Longer lines of a stream are broken between words, so that something is to be seen before a paragraph ends.
 const WIDE: usize = 100;
@@ -13,7 +16,10 @@ pub(super) enum Voice {
     Answer,
     /// What is said on the way to it.
     Aside,
+    /// What it does, and what it is going to do.
     Tool,
+    /// What it took.
+    Figures,
 }
 
 /// What was shown so far, as far as it matters for what comes.
@@ -25,6 +31,7 @@ pub(super) struct Window {
     /// What this run has said.
     streamed: String,
     is_running: bool,
+    progress: Progress,
 }
 
 impl Window {
@@ -35,6 +42,13 @@ impl Window {
     /// The lines to draw now.
     pub(super) fn take(&mut self, shown: &Shown) -> Vec<(Voice, String)> {
         let mut lines = Vec::new();
+        if let Shown::Live(live) = shown {
+            let plan = self.progress.take(&live.what);
+            if !plan.is_empty() {
+                self.rest(&mut lines);
+            }
+            lines.extend(plan.into_iter().map(|step| (Voice::Tool, step)));
+        }
         match shown {
             Shown::Live(live) => match &live.what {
                 Glimpse::Started => {
@@ -50,6 +64,11 @@ impl Window {
                     self.rest(&mut lines);
                     lines.push((Voice::Tool, tool.clone()));
                 }
+                Glimpse::Note(note) => {
+                    self.rest(&mut lines);
+                    lines.push((Voice::Aside, note.clone()));
+                }
+                Glimpse::Plan(_) | Glimpse::Usage(_) => {}
                 Glimpse::Ended => {
                     self.rest(&mut lines);
                     self.is_running = false;
@@ -66,6 +85,9 @@ impl Window {
                 // The stream has had its answer: the same words in the next one are to be seen.
                 if is_partly_seen {
                     self.streamed.clear();
+                }
+                if reply.last {
+                    lines.extend(self.progress.figures().map(|figures| (Voice::Figures, figures)));
                 }
             }
         }
@@ -137,10 +159,11 @@ fn unseen<'a>(streamed: &str, answer: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use hedgerow_core::RunId;
+    use hedgerow_core::assistant::{Step, StepState, Usage};
     use hedgerow_core::platform::{Live, Reply};
 
     use super::*;
-    use Voice::{Answer, Aside, Tool};
+    use Voice::{Answer, Aside, Figures, Tool};
 
     fn live(what: Glimpse) -> Shown {
         Shown::Live(Live { run: RunId::new(), what })
@@ -177,6 +200,29 @@ mod tests {
             (Answer, "Then"),
             (Tool, "read src/login.rs"),
             (Answer, " I fix it."),
+        ];
+        assert_eq!(drawn(&all), expected.map(|(voice, line)| (voice, line.to_owned())));
+    }
+
+    #[test]
+    fn a_plan_a_note_and_the_figures_stand_among_the_words() {
+        let plan = vec![Step { text: "fix it".to_owned(), state: StepState::Active }];
+        let usage = Usage { input_tokens: 1500, output_tokens: 200, ..Usage::default() };
+        let all = [
+            live(Glimpse::Started),
+            text("I begin"),
+            live(Glimpse::Plan(plan)),
+            live(Glimpse::Note("it waits for its model".to_owned())),
+            live(Glimpse::Usage(usage)),
+            live(Glimpse::Ended),
+            reply("Done.", true),
+        ];
+        let expected = [
+            (Answer, "I begin"),
+            (Tool, "[>] fix it"),
+            (Aside, "it waits for its model"),
+            (Answer, "Done."),
+            (Figures, "1.5k in, 0.2k out, 0 s"),
         ];
         assert_eq!(drawn(&all), expected.map(|(voice, line)| (voice, line.to_owned())));
     }
