@@ -13,9 +13,13 @@ const MAY_SPAWN_GIT: &[&str] = &["crates/engine/src/git/", "crates/testkit/src/g
 /// Where any program is started.
 const MAY_START_PROGRAMS: &[&str] = &[
     "crates/engine/src/git/",
+    "crates/engine/src/assistant/checkup.rs",
     "crates/engine/src/assistant/start.rs",
     "crates/engine/src/assistant/supervisor.rs",
+    "crates/engine/src/cage/probe.rs",
     "crates/hedgerow/src/cli/env/exec.rs",
+    // Ourselves, without the secrets.
+    "crates/hedgerow/src/settings/handover.rs",
     "crates/testkit/src/",
 ];
 /// Where a lease comes into being.
@@ -25,6 +29,7 @@ const MAY_PRINT: &[&str] = &["crates/hedgerow/src/output.rs", "crates/testkit/sr
 /// Where environment variables are read.
 const MAY_READ_VARIABLES: &[&str] = &[
     "crates/hedgerow/src/settings.rs",
+    "crates/hedgerow/src/settings/handover.rs",
     "crates/engine/src/git/",
     // What programs of assistants inherit is a short list of names, read where they are started.
     "crates/engine/src/assistant/surroundings.rs",

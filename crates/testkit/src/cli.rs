@@ -1,8 +1,11 @@
 //! The real binary, run as a person would run it: stdout, stderr and exit status in one text.
 
-use std::fmt;
+use std::ffi::OsString;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::{env, fmt, fs};
 
 use crate::git::HERMETIC;
 
@@ -37,7 +40,7 @@ impl Cli {
     /// The command, ready to be started: nothing of the surroundings leaks in.
     pub fn command(&self, at: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.env_clear().envs(HERMETIC).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env_clear().envs(HERMETIC).env("PATH", path());
         command.env("HOME", self.home.join("person")).env("HEDGEROW_HOME", &self.home).env("USER", "alice");
         command.envs(self.env.iter().map(|(name, value)| (name, value))).current_dir(at).args(args);
         command
@@ -55,8 +58,9 @@ impl Cli {
     /// When bash cannot be started.
     pub fn type_in(&self, at: &Path, line: &str) -> Said {
         let folder = self.program.parent().expect("a program is in a folder");
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([folder.to_owned()].into_iter().chain(std::env::split_paths(&inherited)));
+        let given = self.env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, path)| OsString::from(path));
+        let given = given.unwrap_or_else(path);
+        let path = env::join_paths([folder.to_owned()].into_iter().chain(env::split_paths(&given)));
         let mut bash = Command::new("bash");
         bash.env_clear().envs(self.command(at, &[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
         bash.env("PATH", path.expect("folders of PATH hold no colon")).current_dir(at).args(["-c", line]);
@@ -65,7 +69,7 @@ impl Cli {
 
     fn said(&self, at: &Path, command: &mut Command) -> Said {
         let output = command.output().expect("the program can be started");
-        let home = std::fs::canonicalize(&self.home).unwrap_or_else(|_| self.home.clone());
+        let home = fs::canonicalize(&self.home).unwrap_or_else(|_| self.home.clone());
         let hidden = [(home, "$HOME"), (self.home.clone(), "$HOME"), (at.to_owned(), "$HERE")];
         let hidden = hidden.map(|(path, name)| (path.to_string_lossy().into_owned(), name.to_owned()));
         Said { output, hidden: hidden.into() }
@@ -126,4 +130,32 @@ impl fmt::Debug for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// Agents that Hedgerow finds by itself. A machine that has them must not make a story read otherwise.
+const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+
+/// The machine's `PATH` without agents: a folder that has one is seen through links to everything else in it.
+fn path() -> OsString {
+    static PATH: OnceLock<OsString> = OnceLock::new();
+    let without = || {
+        let inherited = env::var_os("PATH").unwrap_or_default();
+        let folders = env::split_paths(&inherited).map(|folder| {
+            let has_one = AGENTS.iter().any(|agent| folder.join(agent).exists());
+            if has_one { links(&folder) } else { folder }
+        });
+        env::join_paths(folders).expect("what a split gave can be joined again")
+    };
+    PATH.get_or_init(without).clone()
+}
+
+fn links(folder: &Path) -> PathBuf {
+    // As long as the tests of this process run; they are links only.
+    let links = tempfile::Builder::new().prefix("hedgerow-path-").tempdir().expect("a temporary folder").keep();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !AGENTS.iter().any(|agent| entry.file_name() == *agent) {
+            let _ = symlink(entry.path(), links.join(entry.file_name()));
+        }
+    }
+    links
 }

@@ -2,6 +2,7 @@
 //!
 //! Every trap drops the same canary file when it springs. [`Trap::spring`] shows with plain git that it really would.
 
+mod agents;
 mod files;
 mod remotes;
 mod trees;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_core::CommitSha;
 
+pub use self::agents::{Deed, OF_AGENTS};
 pub use self::files::OF_FILES;
 pub use self::remotes::OF_REMOTES;
 pub use self::trees::OF_TREES;

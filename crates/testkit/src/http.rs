@@ -11,6 +11,7 @@ use tokio::time::timeout;
 /// Longer than anything should take, so that what never comes fails a test and does not hold it up. Comments keep a
 /// stream alive every 15 seconds.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const BETWEEN_COMMENTS: Duration = Duration::from_secs(30);
 
 /// A request, in the making.
 #[derive(Debug, Clone)]
@@ -179,6 +180,7 @@ impl Event {
 pub struct Following {
     connection: Connection,
     unread: String,
+    patience: Duration,
 }
 
 impl Following {
@@ -191,10 +193,17 @@ impl Following {
             return Err(status);
         }
         assert!(headers.iter().any(|(name, value)| name == "content-type" && value == "text/event-stream"));
-        let mut following = Self { connection, unread: String::new() };
+        let mut following = Self { connection, unread: String::new(), patience: LONGEST_WAIT };
         // The first thing that comes is how long to wait before coming back.
         assert_eq!(following.block().await.as_deref(), Some("retry: 1000"));
         Ok(following)
+    }
+
+    /// Outlasts silences: as long as comments keep the stream alive, the caller says when it is enough.
+    #[must_use]
+    pub const fn patiently(mut self) -> Self {
+        self.patience = BETWEEN_COMMENTS;
+        self
     }
 
     /// The next event; `None` when the stream is over.
@@ -223,7 +232,7 @@ impl Following {
                 let block = self.unread.drain(..end + 2).collect::<String>();
                 return Some(block.trim_end().to_owned());
             }
-            let chunk = timeout(LONGEST_WAIT, self.connection.chunk()).await.expect("something comes, or the end")?;
+            let chunk = timeout(self.patience, self.connection.chunk()).await.expect("something comes, or the end")?;
             self.unread.push_str(&String::from_utf8(chunk).expect("text"));
         }
     }

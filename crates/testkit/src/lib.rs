@@ -13,6 +13,7 @@ pub mod evil;
 pub mod git;
 pub mod http;
 pub mod office;
+pub mod outside;
 pub mod repo;
 pub mod talk;
 pub mod tokens;

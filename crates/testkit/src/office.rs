@@ -44,6 +44,7 @@ impl Office {
         let world = World::with(|settings| {
             settings.runs.assistants = vec![brain::program(notes.path())];
             settings.runs.supervisor = brain::supervisor();
+            settings.runs.sandbox.write = vec![notes.path().to_owned()];
             change(settings);
         })
         .await;
@@ -165,7 +166,7 @@ async fn all_are_gone(home: &Path) {
 }
 
 async fn dispatcher(engine: Engine, platforms: &[&Arc<Talk>]) -> Dispatcher {
-    let assistants = Assistants::new(&engine.settings().runs);
+    let assistants = Assistants::new(&engine.settings().runs, &engine.settings().home);
     let platforms = platforms.iter().map(|talk| Arc::clone(talk) as Arc<dyn Platform>).collect();
     Dispatcher::start(engine, platforms, assistants).await.expect("the dispatcher starts")
 }

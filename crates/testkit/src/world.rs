@@ -8,6 +8,7 @@ use hedgerow_core::platform::{ConversationKey, PlatformKind};
 use hedgerow_core::provider::NoProgress;
 use hedgerow_core::{BranchName, Codebase, CommitSha, Environment, Hints, Kind, Work};
 use hedgerow_engine::engine::{Asking, Request, Resolved};
+use hedgerow_engine::settings::Runs;
 use hedgerow_engine::store::Database;
 use hedgerow_engine::{Clock as _, Engine, Failure, Settings};
 use tempfile::TempDir;
@@ -198,7 +199,10 @@ pub(crate) fn settings_at(folder: &Path, database: Database) -> Settings {
         skill_folder: Some(folder.join("person/tmp/worktrees")),
         git: PathBuf::from("git"),
         git_env: hermetic_env(),
-        runs: hedgerow_engine::settings::Runs::default(),
+        git_name: None,
+        git_email: None,
+        runs: Runs::default(),
+        gateway: None,
     }
 }
 

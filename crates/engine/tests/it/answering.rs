@@ -1,5 +1,6 @@
 //! The path of a message, from what was delivered to the last word on it, as its people read it.
 
+mod briefing;
 mod delivering;
 mod ending;
 mod going_down;
@@ -11,6 +12,7 @@ mod limiting;
 mod losing_the_store;
 mod neighbours;
 mod ordering;
+mod progressing;
 mod reading;
 mod resuming;
 mod taking_back;

@@ -1,5 +1,6 @@
 //! Any program as an assistant: what it is told, what is heard of it, and where it may work.
 
+mod acp;
 mod ending;
 mod office;
 mod pages;
@@ -149,8 +150,27 @@ async fn a_lease_of_another_place_is_not_good_enough() {
 }
 
 /// What the program may find of the server's own variables, and what we add.
-const SEEN: [&str; 11] =
-    ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL", "HEDGEROW_RUN", "HEDGEROW_BRANCH"];
+const SEEN: [&str; 19] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "RUSTUP_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "VOLTA_HOME",
+    "ASDF_DIR",
+    "JAVA_HOME",
+    "GOROOT",
+    "HEDGEROW_RUN",
+    "HEDGEROW_BRANCH",
+];
 
 /// Starts itself once more as a server with secrets.
 #[tokio::test(flavor = "multi_thread")]

@@ -202,6 +202,7 @@ impl Chat<'_> {
             ended_at: None,
             stop_asked_at: None,
             stop_asked_by: None,
+            usage: hedgerow_core::assistant::Usage::default(),
         };
         assert!(engine.store().begin_run(&run).await.expect("the store answers"));
         run

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use hedgerow_core::assistant::Usage;
 use hedgerow_core::environment::Actor;
 use hedgerow_core::message::{Accepted, DeliveryKey, RawEvent};
 use hedgerow_core::platform::{ConversationKey, PlatformKind};
 use hedgerow_core::run::{MessageEnd, RunState, SessionEnd};
 use hedgerow_core::{ConversationId, MessageId, RunId, SessionId};
 use hedgerow_engine::store::{
-    Claim, Conclusion, Delivered, NewReply, Run, Sent, Served, Session, SessionNews, Store, Which,
+    Claim, Conclusion, Delivered, Happened, LONGEST_MEMORY, NewReply, Run, RunEnd, RunEvent, Sent, Served, Session,
+    SessionNews, Store, Which,
 };
 
 use crate::{Scene, time};
@@ -203,6 +205,7 @@ fn run(
         ended_at: None,
         stop_asked_at: None,
         stop_asked_by: None,
+        usage: Usage::default(),
     }
 }
 
@@ -222,7 +225,7 @@ async fn a_last_word_needs_the_lease_it_was_found_under_and_is_all_or_nothing() 
     store.release_lease(environment.id, 1).await.expect("released");
     assert_eq!(store.take_lease(environment.id, "there:1", time(2), 60).await.expect("asked"), Some(2));
     let done = Conclusion {
-        run: Some((run.id, RunState::Done)),
+        run: Some(RunEnd { run: run.id, state: RunState::Done, why: None }),
         fence: Some((environment.id, 1)),
         ..last_word(id, "one", talk, "done")
     };
@@ -305,6 +308,7 @@ async fn a_conversation_has_one_session_at_a_time() {
         assistant_session: Some("s-1".to_owned()),
         conclusion: Some("all is well".to_owned()),
         last_command: None,
+        ended: None,
     };
     let done = Conclusion { session: Some(news), ..last_word(id, "one", talk, "done") };
     assert!(store.conclude(&done, time(2)).await.expect("asked"));
@@ -336,4 +340,61 @@ async fn what_has_ended_long_ago_is_forgotten_and_nothing_else() {
     assert_eq!(said, ["2"]);
     assert!(matches!(store.deliver(&[raw("1", "a")], 100).await.expect("written")[0], Accepted::Queued(_)));
     assert_eq!(store.deliver(&[raw("3", "a")], 100).await.expect("written"), [Accepted::Duplicate(waiting)]);
+}
+
+#[tokio::test]
+async fn the_log_of_a_run_and_what_is_remembered_of_its_session_go_when_they_are_old() {
+    let scene = Scene::begin().await;
+    let store = &scene.store;
+    let talk = conversation(store, "a").await;
+    let environment = scene.issue(42).await;
+    let id = queued(store, raw("1", "a")).await;
+    take(store, "one").await;
+    let begun = Session {
+        id: SessionId::new(),
+        conversation: talk,
+        assistant: "fake".to_owned(),
+        assistant_session: None,
+        environment: None,
+        last_command: None,
+        conclusion: None,
+        started_at: time(1),
+        ended: None,
+    };
+    store.start_session(&begun).await.expect("started");
+    let run = run(id, talk, &scene, environment.id);
+    assert!(store.begin_run(&run).await.expect("begun"));
+    let usage = Usage { input_tokens: 7, cached_tokens: 5, output_tokens: 3, cost_micros: Some(2) };
+    let event = |seq, what| RunEvent { seq, at: time(2), what };
+    let batch = [event(1, Happened::Text("a\0b".to_owned())), event(2, Happened::Usage(usage))];
+    for _ in 0..2 {
+        store.log_run(run.id, &batch).await.expect("a batch can be written again");
+    }
+    assert!(store.name_session(begun.id, run.id, "s-1").await.expect("asked"));
+    let memory = vec![0, 255, 10];
+    assert!(store.remember(begun.id, run.id, memory.clone(), time(3)).await.expect("asked"));
+    assert!(store.remember(begun.id, run.id, vec![0; LONGEST_MEMORY + 1], time(3)).await.is_err());
+    assert_eq!(store.memory(begun.id).await.expect("read"), Some(memory.clone()));
+
+    let why = Some("it broke".to_owned());
+    let ended = RunEnd { run: run.id, state: RunState::Failed, why: why.clone() };
+    let done = Conclusion { run: Some(ended), ..last_word(id, "one", talk, "done") };
+    assert!(store.conclude(&done, time(9)).await.expect("asked"));
+    let log: Vec<_> = store.run_events(run.id, 0, 9).await.expect("read").into_iter().map(|it| it.what).collect();
+    let end = Happened::End { state: RunState::Failed, why };
+    assert_eq!(log, [Happened::Text("a\u{fffd}b".to_owned()), Happened::Usage(usage), end]);
+    assert_eq!(store.run_events(run.id, 2, 9).await.expect("read").len(), 1);
+    assert_eq!(store.run(run.id).await.expect("read").expect("there").usage, usage);
+    let whole = run.id.to_string();
+    assert_eq!(store.runs_beginning(&whole[..20]).await.expect("read").len(), 1);
+    assert_eq!(store.runs_beginning("%").await.expect("read"), []);
+    // A run that is over has no more to say about its session.
+    assert!(!store.name_session(begun.id, run.id, "s-2").await.expect("asked"));
+    assert!(!store.remember(begun.id, run.id, vec![1], time(10)).await.expect("asked"));
+    assert_eq!(store.memory(begun.id).await.expect("read"), Some(memory));
+
+    store.end_session(talk, SessionEnd::Reset, time(11)).await.expect("ended");
+    store.forget_talk(time(500)).await.expect("forgotten");
+    assert_eq!(store.run_events(run.id, 0, 9).await.expect("read"), []);
+    assert_eq!(store.memory(begun.id).await.expect("read"), None);
 }

@@ -5,6 +5,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench is a program that prints its findings")]
 
 mod acceptance;
+mod answering;
+mod cage;
 mod creation;
 mod fixture;
 mod list;
@@ -20,7 +22,7 @@ use measure::Dice;
 use report::Report;
 
 /// Rounds when nothing else is asked for with `-- --rounds <number>`. `-- --acceptance` measures only how quickly messages
-/// are accepted.
+/// are accepted, `-- --answering` only how soon an answer begins.
 const ROUNDS: usize = 9;
 
 fn main() {
@@ -31,13 +33,21 @@ fn main() {
     }
     let asked = arguments.iter().skip_while(|argument| *argument != "--rounds").nth(1);
     let rounds = asked.map_or(ROUNDS, |number| number.parse().expect("`--rounds` takes a number"));
-    acceptance::sixteen_senders(rounds.div_ceil(2));
-    if arguments.iter().any(|argument| argument == "--acceptance") {
-        return;
-    }
+    let only = |what: &str| arguments.iter().any(|argument| argument == what);
     let machine = Machine::new();
     let mut dice = Dice::new();
     let mut report = Report::default();
+    if only("--answering") {
+        answering::first_byte(&machine, rounds, &mut report);
+        println!("\n{report}");
+        return;
+    }
+    acceptance::sixteen_senders(rounds.div_ceil(2));
+    if only("--acceptance") {
+        return;
+    }
+    answering::first_byte(&machine, rounds, &mut report);
+    cage::start_of_a_program(&mut dice, rounds * 10, &mut report);
     creation::without_remote(&machine, &mut dice, rounds, &mut report);
     creation::with_remote(&machine, &mut dice, rounds.div_ceil(2), &mut report);
     list::hundred(&machine, &mut dice, rounds, &mut report);

@@ -22,6 +22,12 @@ case "$turn" in
     while [ ! -e go ]; do sleep 0.02; done
     echo '{"type":"text","text":"It came."}'
     echo '{"type":"finished","session":"one"}' ;;
+*"plans first"*)
+    echo '{"type":"plan","steps":[{"text":"look","state":"done"},{"text":"fix","state":"active"}]}'
+    echo '{"type":"note","text":"it waits for its model"}'
+    echo '{"type":"usage","input_tokens":12300,"cached_tokens":10100,"output_tokens":800,"cost_micros":40000}'
+    echo '{"type":"text","text":"Fixed."}'
+    echo '{"type":"finished","session":"one"}' ;;
 *"takes long"*) echo '{"type":"text","text":"Begun."}'; : > begun; sleep 600 ;;
 *)
     echo '{"type":"tool","text":"read README.md"}'
@@ -174,4 +180,43 @@ async fn an_interrupt_stops_the_run_and_keeps_what_it_did() {
     assert_eq!(output.status.code(), Some(130), "{stdout}");
     assert!(stdout.contains("Begun.") && stdout.contains("Stopped"), "{stdout}");
     assert!(begun.exists(), "its changes are kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_it_goes_is_told_on_the_way_and_kept_with_the_run() {
+    let desk = desk().await;
+    let said = desk.run(&["chat", "-m", "it plans first"]).success();
+    assert_eq!(said.stdout(), "Fixed.\n");
+    let stderr = said.stderr();
+    for line in ["[x] look\n[>] fix\n", "it waits for its model\n", "12.3k in (10.1k cached), 0.8k out, $0.04, "] {
+        assert!(stderr.contains(line), "{line}: {stderr}");
+    }
+    let runs = desk.json(&["run", "list"]);
+    let run = runs[0].as_object().expect("a run");
+    assert_eq!((&run["state"], &run["assistant"], &run["codebase"]), (&"done".into(), &"mine".into(), &"shop".into()));
+    assert_eq!(run["usage"]["input_tokens"], 12300);
+    let id = run["id"].as_str().expect("an id");
+    let shown = desk.json(&["run", "show", &id[..30]]);
+    let kinds: Vec<&str> =
+        shown["events"].as_array().expect("its log").iter().filter_map(|event| event["kind"].as_str()).collect();
+    assert_eq!(kinds, ["plan", "note", "usage", "text", "end"]);
+    let told = desk.run(&["run", "show", id]).success().stdout();
+    for line in ["  plan: 1 of 2 done, now: fix\n", "  note: it waits for its model\n", "  Fixed.\n", "  done\n"] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    let table = desk.run(&["run", "list", "--codebase", "shop"]).success().stdout();
+    assert!(table.contains("terminal:alice") && table.contains("12.3k in"), "{table}");
+    assert_eq!(desk.run(&["run", "show", "nope"]).status(), 4);
+    assert_eq!(desk.run(&["run", "list", "--limit", "0"]).status(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_that_is_off_is_said_loudly() {
+    let desk = desk().await;
+    let said = desk.run(&["chat", "-m", "/status"]).success();
+    assert!(!format!("{said}").contains("Agents are not caged"), "{said}");
+    desk.configure("[sandbox]\nmode = \"off\"");
+    let said = desk.run(&["chat", "-m", "/status"]).success();
+    assert!(said.stdout().contains("Agents are not caged") && said.stderr().contains("Agents are not caged"), "{said}");
+    assert!(desk.run(&["doctor"]).stdout().contains("agents are not caged"));
 }

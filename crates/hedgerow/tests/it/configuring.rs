@@ -37,7 +37,9 @@ async fn lists_assistants_and_secrets_are_shown_with_their_origin() {
     bot_name hedgerow default
     admins ["github:alice","slack:U123"] ~/.hedgerow/hedgerow.toml, line 2
     assistant careful ~/.hedgerow/hedgerow.toml, line 3
+    assistants.careful.kind script default
     assistants.careful.command ["careful","--slow"] ~/.hedgerow/hedgerow.toml, line 5
+    assistants.quick.kind script default
     assistants.quick.command ["~/.hedgerow/person/quick"] ~/.hedgerow/hedgerow.toml, line 7
     run.max_concurrent 2 environment variable MAX_CONCURRENT_RUNS
     run.timeout_minutes 60 default

@@ -54,6 +54,7 @@ async fn while_a_disk_is_away_nothing_is_removed_and_when_it_is_back_all_goes_on
     let session = desk.session(&["hedgerow env path issue-42", "hedgerow env remove issue-42", "hedgerow doctor"]);
     let without_disk = |session: String| {
         let kept = session.lines().filter(|line| !line.contains("MiB free") && !line.contains("  git  "));
+        let kept = kept.filter(|line| !line.contains("  cage  "));
         kept.filter(|line| !line.starts_with("ok  store")).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(without_disk(session), @r#"
@@ -73,6 +74,7 @@ async fn while_a_disk_is_away_nothing_is_removed_and_when_it_is_back_all_goes_on
     ok  home  ~/.hedgerow
     problem  worktrees  ~/.hedgerow/worktrees is empty or not there; environments that should be in it: 1
     hint: mount its disk; until then nothing in it is taken for gone
+    ok  assistants  none is found; Claude Code, Codex, Gemini CLI and opencode are when they are installed, any other is named in hedgerow.toml
     ok  codebase shop  ~/code/shop
     problem  environment shop/issue-42  the folder above it is not there (~/.hedgerow/worktrees/shop)
     hint: mount the disk that holds it; nothing is taken for gone meanwhile
@@ -95,7 +97,7 @@ async fn fix_says_what_it_did_and_what_is_left() {
     let _ = desk.run(&["env", "create", "issue", "7"]).success();
     desk.repo.git(&["worktree", "unlock", &desk.environment("issue-42").to_string_lossy()]);
     rename(&desk.environment("issue-7"), &desk.folder().join("aside"));
-    let about = "grep 'environment\\|hint: `hedgerow'";
+    let about = "grep 'environment shop\\|hint: `hedgerow'";
     let session = desk.session(&[
         &format!("hedgerow doctor | {about}"),
         &format!("hedgerow doctor --fix | {about}"),
@@ -103,13 +105,13 @@ async fn fix_says_what_it_did_and_what_is_left() {
         "hedgerow doctor --fix > /dev/null",
     ]);
     assert_snapshot!(session, @r#"
-    $ hedgerow doctor | grep 'environment\|hint: `hedgerow'
+    $ hedgerow doctor | grep 'environment shop\|hint: `hedgerow'
     warning  environment shop/issue-42  someone unlocked it; a stray `git worktree remove --force` could take it
     hint: `hedgerow doctor --fix` locks it again
     problem  environment shop/issue-7  its folder ~/.hedgerow/worktrees/shop/issue-7 is gone
     hint: `hedgerow env remove issue-7` forgets it
 
-    $ hedgerow doctor --fix | grep 'environment\|hint: `hedgerow'
+    $ hedgerow doctor --fix | grep 'environment shop\|hint: `hedgerow'
     fixed  environment shop/issue-42  someone unlocked it; a stray `git worktree remove --force` could take it
     problem  environment shop/issue-7  its folder ~/.hedgerow/worktrees/shop/issue-7 is gone
     hint: `hedgerow env remove issue-7` forgets it

@@ -2,7 +2,8 @@
 //!
 //! The figures are those of the promise. `HEDGEROW_LOAD=full` makes them; without it a tenth, which takes seconds.
 
-mod server;
+mod crowd;
+pub(crate) mod server;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ async fn desk() -> Desk {
     let command: Vec<String> = program.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     desk.configure("worktrees.max_per_codebase = 0\nrun.lease_seconds = 5");
     desk.configure(&format!("[assistants.{}]\ncommand = {}", program.name, json!(command)));
+    // Where they take their notes.
+    desk.configure(&format!("[sandbox]\nwrite = {}", json!([desk.folder()])));
     let _ = desk.run(&["codebase", "add", "."]).success();
     desk
 }

@@ -9,7 +9,7 @@ use hedgerow_testkit::{Cli, TestRepo};
 use crate::desk::Desk;
 use crate::json::fields;
 
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "docs/commands.md",
     "README.md",
     "docs/guide.md",
@@ -17,6 +17,7 @@ const PAGES: [&str; 7] = [
     "docs/configuration.md",
     "docs/json.md",
     "docs/exit-codes.md",
+    "docs/gateway.md",
 ];
 
 fn read(page: &str) -> String {

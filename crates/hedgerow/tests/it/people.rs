@@ -683,16 +683,17 @@ async fn doctor_and_config_say_how_things_are() {
     let desk = Desk::new().await;
     let _ = desk.run(&["codebase", "add"]).success();
     let session = desk.session(&[
-        "hedgerow doctor | sed -E 's/[0-9]+ MiB free .*/<space>/; s/^(warning|ok)( +)git .*/ok git <version>/' | grep -v '^ok  store\\|hint: install'",
+        "hedgerow doctor | sed -E 's/[0-9]+ MiB free .*/<space>/; s/^(warning|ok)( +)git .*/ok git <version>/' | grep -v '^ok  store\\| cage \\|hint: '",
         "hedgerow config | grep -v database_url",
         "hedgerow config path",
     ]);
     assert_snapshot!(session, @r#"
-    $ hedgerow doctor | sed -E 's/[0-9]+ MiB free .*/<space>/; s/^(warning|ok)( +)git .*/ok git <version>/' | grep -v '^ok  store\|hint: install'
+    $ hedgerow doctor | sed -E 's/[0-9]+ MiB free .*/<space>/; s/^(warning|ok)( +)git .*/ok git <version>/' | grep -v '^ok  store\| cage \|hint: '
     ok git <version>
     ok  home  ~/.hedgerow
     ok  worktrees  ~/.hedgerow/worktrees (made with the first environment)
     ok  disk  <space>
+    ok  assistants  none is found; Claude Code, Codex, Gemini CLI and opencode are when they are installed, any other is named in hedgerow.toml
     ok  codebase shop  ~/code/shop
 
     $ hedgerow config | grep -v database_url
@@ -704,6 +705,11 @@ async fn doctor_and_config_say_how_things_are() {
     admins  (not set)  default
     assistant  (not set)  default
     assistants.<name>.command  (not set)  default
+    sandbox.mode  on  default
+    sandbox.read  (not set)  default
+    sandbox.write  (not set)  default
+    sandbox.variables  (not set)  default
+    sandbox.uncovered_forks  false  default
     run.max_concurrent  10  default
     run.timeout_minutes  60  default
     run.idle_timeout_minutes  10  default
@@ -719,11 +725,23 @@ async fn doctor_and_config_say_how_things_are() {
     trash.keep_days  7  default
     trash.low_space_percent  5  default
     vault.keep_days  30  default
+    llm.anthropic_key  (not set)  default
+    llm.anthropic_url  https://api.anthropic.com  default
+    llm.openai_key  (not set)  default
+    llm.openai_url  https://api.openai.com  default
+    llm.gemini_key  (not set)  default
+    llm.gemini_url  https://generativelanguage.googleapis.com  default
+    llm.budget.run  (not set)  default
+    llm.budget.codebase_day  (not set)  default
+    llm.budget.person_day  (not set)  default
+    llm.prices.<model>  (not set)  default
     remote  (not set)  default
     base_branch  (not set)  default
     allowed_root  (not set)  default
     node  workbench  ~/.hedgerow/hedgerow.toml, line 1
     git  git  default
+    git_name  (not set)  default
+    git_email  (not set)  default
 
     $ hedgerow config path
     ~/.hedgerow/hedgerow.toml

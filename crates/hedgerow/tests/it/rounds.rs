@@ -116,7 +116,11 @@ async fn a_round_covers_all_codebases_and_cron_does_it_when_it_is_due() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_round_is_an_object_for_scripts() {
     let desk = desk().await;
-    let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    let keys = |value: &Value| {
+        let mut keys: Vec<String> = value.as_object().expect("an object").keys().cloned().collect();
+        keys.sort();
+        keys
+    };
     let round = desk.json(&["env", "cleanup", "--all", "--dry-run"]);
     assert_eq!(keys(&round), ["away", "began_at", "codebases", "disk", "live", "trashed"]);
     assert_eq!(keys(&round["codebases"][0]), ["codebase", "report"]);

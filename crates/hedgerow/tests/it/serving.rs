@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::desk::Desk;
 
 /// A server that runs. It is ended with the test, whatever happens.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     said: BufReader<ChildStdout>,
     address: String,
@@ -20,7 +20,20 @@ struct Running {
 }
 
 impl Running {
+    /// A server with a token that was set.
+    pub(crate) fn with_token(desk: &Desk, token: &str) -> Self {
+        Self::begin(desk, &[], |_| token.to_owned())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn start(desk: &Desk, flags: &[&str]) -> Self {
+        Self::begin(desk, flags, |home| fs::read_to_string(home.join("token")).expect("a token in the home"))
+    }
+
+    fn begin(desk: &Desk, flags: &[&str], token: impl FnOnce(&Path) -> String) -> Self {
         let args = [&["serve", "--listen", "127.0.0.1:0"], flags].concat();
         let mut command = desk.cli.command(desk.repo.path(), &args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -29,7 +42,7 @@ impl Running {
         said.read_line(&mut line).expect("it says where it listens");
         let address = line.split("http://").nth(1).unwrap_or_else(|| panic!("{line}"));
         let address = address.chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
-        let token = fs::read_to_string(desk.home().join("token")).expect("a token in the home");
+        let token = token(&desk.home());
         Self { child, said, address, token: token.trim().to_owned() }
     }
 
@@ -60,7 +73,7 @@ impl Running {
         (status, text)
     }
 
-    fn api(&self, method: &str, path: &str, body: &Value) -> Value {
+    pub(crate) fn api(&self, method: &str, path: &str, body: &Value) -> Value {
         let bearer = format!("Authorization: Bearer {}", self.token);
         let (status, text) = self.ask(method, path, &[bearer], &body.to_string());
         assert!(status < 300, "{method} {path}: {status} {text}");
@@ -81,7 +94,7 @@ impl Running {
     }
 
     /// Sends a signal and waits for the end: its status, and all it said on stderr.
-    fn ends(mut self, signal: &str) -> (i32, String) {
+    pub(crate) fn ends(mut self, signal: &str) -> (i32, String) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([format!("-{signal}"), pid]).status().expect("kill runs");
         assert!(sent.success());
@@ -160,6 +173,29 @@ async fn scripts_get_lines_of_json() {
     assert_eq!(wrong.status(), 2, "{wrong}");
 }
 
+/// An agent reaches the port as every program of the machine does. Without the token it gets nothing there, and the token
+/// is not to be found.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_gets_nothing_at_the_port_and_finds_no_token() {
+    let desk = Desk::new().await;
+    let script = r#"read -r turn
+        address=$(grep -oE '127\.0\.0\.1:[0-9]+' <<<"$turn" | head -1)
+        ask() { exec 3<>"/dev/tcp/${address%:*}/${address#*:}" && printf "$1 HTTP/1.0\r\nHost: x\r\n$2\r\n" >&3 && head -1 <&3; }
+        ask 'GET /api/v1/codebases'; ask 'GET /api/v1/codebases' 'Authorization: Bearer x\r\n'; ask 'POST /api/v1/conversations/x/messages'
+        cat "$1"; grep -rs "$2" / --include=token --exclude-dir=proc --exclude-dir=usr; env | grep -i token; echo done"#;
+    let token = desk.home().join("token");
+    let command = ["bash", "-c", script, "agent", &token.display().to_string(), "."].map(str::to_owned);
+    desk.configure(&format!("[assistants.mine]\ncommand = {}", json!(command)));
+    let server = Running::start(&desk, &[]);
+    let ask = json!({"text": format!("look at {}", server.address)});
+    server.api("POST", "/api/v1/conversations/demo/messages", &ask);
+    let said = server.last_word("demo");
+    let asked = said.lines().filter(|line| line.starts_with("HTTP/")).collect::<Vec<_>>();
+    assert!(asked.len() == 3 && asked.iter().all(|line| line.contains(" 401 ")), "{said}");
+    assert!(said.contains("done") && !said.contains(&server.token), "{said}");
+}
+
 /// A line for a shell, cut into words; quotes go.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
@@ -199,7 +235,12 @@ async fn every_request_of_the_page_is_answered_as_it_says() {
             }
         }
         let (status, text) = server.ask(&method, &path, &headers, &body);
-        let right = if path.ends_with("/messages") && method == "POST" { 202 } else { 200 };
+        let right = match path.as_str() {
+            path if path.ends_with("/messages") && method == "POST" => 202,
+            // Nothing was run here.
+            path if path.contains("$RUN") => 404,
+            _ => 200,
+        };
         assert_eq!(status, right, "{line}\n{text}");
         tried += 1;
     }

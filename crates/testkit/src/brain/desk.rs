@@ -27,19 +27,29 @@ impl From<io::Error> for NotAlone {
 
 impl Desk {
     pub(super) fn take() -> Result<Self, NotAlone> {
-        let path = admin_folder()?.join("fake-assistant.lock");
-        let mut lock = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let folder = admin_folder()?;
+        let path = folder.join("fake-assistant.lock");
+        let (mut lock, can_write) = match File::options().read(true).write(true).create(true).truncate(false).open(path)
+        {
+            // Where nothing can be written, the folder itself is the desk.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (File::open(folder)?, false),
+            lock => (lock?, true),
+        };
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                lock.read_to_string(&mut holder)?;
+                if can_write {
+                    lock.read_to_string(&mut holder)?;
+                }
                 return Err(NotAlone::Overlap(holder));
             }
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
-        lock.set_len(0)?;
-        lock.write_all(process::id().to_string().as_bytes())?;
+        if can_write {
+            lock.set_len(0)?;
+            lock.write_all(process::id().to_string().as_bytes())?;
+        }
         Ok(Self { _lock: lock })
     }
 }

@@ -1,11 +1,15 @@
-//! An assistant for tests: a real program, `fake-assistant`, that speaks the protocol and does what the prompt says.
+//! An assistant for tests: a real program, `fake-assistant`, that does what the prompt says. It
+//! speaks our own lines, and with `--acp` the Agent Client Protocol.
 //!
 //! It is started as any user's program is. That no two runs are ever in one place at the same time, it finds out itself.
 
+mod acp;
 mod desk;
 mod orders;
+mod script;
 mod session;
 mod thinking;
+mod voice;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,13 +17,17 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use hedgerow_engine::settings::Program;
+use hedgerow_core::RunId;
+use hedgerow_core::assistant::Turn;
+use hedgerow_core::environment::Place;
+use hedgerow_engine::settings::{AgentKind, Program};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 pub use thinking::think;
 
 /// The sources that make it behave as it does; the rest of what is linked into it can be of yesterday.
-const ITS_OWN: [&str; 3] = ["/testkit/src/brain/", "/testkit/src/bin/fake-assistant.rs", "/engine/src/assistant/"];
+const ITS_OWN: [&str; 4] =
+    ["/testkit/src/brain/", "/testkit/src/bin/fake-assistant.rs", "/engine/src/assistant/", "/engine/src/cage/"];
 
 /// What the assistant is called in the settings of tests.
 pub const NAME: &str = "fake";
@@ -28,7 +36,20 @@ pub const NAME: &str = "fake";
 pub fn program(folder: &Path) -> Program {
     let notes = [("--state", "state"), ("--overlaps", "overlaps"), ("--runs", "runs")];
     let notes = notes.into_iter().flat_map(|(option, name)| [option.into(), folder.join(name).into_os_string()]);
-    Program { name: NAME.to_owned(), command: [binary().into()].into_iter().chain(notes).collect() }
+    Program::script(NAME, [binary().into()].into_iter().chain(notes))
+}
+
+/// The same assistant as an agent of the Agent Client Protocol. How it comes back to a session: `resume`, `load`, or
+/// `never`.
+pub fn acp(folder: &Path, comes_back: &str) -> Program {
+    let Program { name, mut command, .. } = program(folder);
+    command.extend(["--acp".into(), comes_back.into()]);
+    Program::new(name, AgentKind::Acp, command)
+}
+
+/// A new turn in a place, without anything else.
+pub fn turn(place: Place, prompt: &str) -> Turn {
+    Turn::new(RunId::new(), place, prompt)
 }
 
 /// What stands before an assistant's command line: the supervisor, as the product has it.

@@ -7,6 +7,10 @@ use std::time::Duration;
 pub(super) enum Order<'a> {
     Say(&'a str),
     Tool(&'a str),
+    /// Steps between commas; `x` before one that is done, `>` before the one at work.
+    Plan(&'a str),
+    /// Asks for leave, and says what came of it.
+    Ask(&'a str),
     Write(&'a str, &'a str),
     Append(&'a str, &'a str),
     Commit(&'a str),
@@ -19,6 +23,21 @@ pub(super) enum Order<'a> {
     Remember(&'a str),
     Recall,
     ForgetSession,
+    /// As if nobody were logged in.
+    LogOut,
+    /// Says all of what it was told before the prompt.
+    Briefing,
+    /// Says how a variable is set.
+    Variable(&'a str),
+    /// Tells the name of its session now, and not only at the end.
+    TellSession,
+    Usage(&'a str),
+    Note(&'a str),
+    /// What Hedgerow is to keep of the session.
+    Keep(&'a str),
+    /// Says what was kept.
+    Kept,
+    OutOfContext,
     Fail(&'a str),
     Exit(u8),
     /// Never answers, deaf to its stdin.
@@ -39,6 +58,7 @@ impl<'a> Order<'a> {
         Some(match (verb, rest) {
             ("say", _) => Self::Say(rest),
             ("tool", _) => Self::Tool(rest),
+            ("ask-for", what) if !what.is_empty() => Self::Ask(what),
             ("write", _) => file().map(|(path, text)| Self::Write(path, text))?,
             ("append", _) => file().map(|(path, text)| Self::Append(path, text))?,
             ("commit", message) if !message.is_empty() => Self::Commit(message),
@@ -49,6 +69,16 @@ impl<'a> Order<'a> {
             ("remember", word) if !word.is_empty() => Self::Remember(word),
             ("recall", "") => Self::Recall,
             ("forget-session", "") => Self::ForgetSession,
+            ("log-out", "") => Self::LogOut,
+            ("briefing", "") => Self::Briefing,
+            ("variable", name) if !name.is_empty() => Self::Variable(name),
+            ("tell-session", "") => Self::TellSession,
+            ("plan", steps) if !steps.is_empty() => Self::Plan(steps),
+            ("usage", counts) if counts.starts_with(|c: char| c.is_ascii_digit()) => Self::Usage(counts),
+            ("note", text) if !text.is_empty() => Self::Note(text),
+            ("keep", text) if !text.is_empty() => Self::Keep(text),
+            ("kept", "") => Self::Kept,
+            ("out-of-context", "") => Self::OutOfContext,
             ("fail", _) => Self::Fail(rest),
             ("exit", code) => Self::Exit(code.parse().ok()?),
             ("hang", "") => Self::Hang,

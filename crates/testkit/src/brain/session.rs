@@ -5,7 +5,7 @@ use std::{fs, io};
 
 use hedgerow_core::SessionId;
 
-use super::desk::admin_folder;
+use super::desk::{admin_folder, note};
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -27,6 +27,21 @@ impl Session {
 
     pub(super) fn recall(&self) -> String {
         fs::read_to_string(self.file()).unwrap_or_else(|_| "nothing".to_owned())
+    }
+
+    /// Keeps a prompt, so that the session is known from now on.
+    pub(super) fn keep(&self, prompt: &str) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        note(Some(&self.history()), &prompt.replace('\n', " "))
+    }
+
+    /// All prompts there were; `None` for a session that is not known.
+    pub(super) fn past(&self) -> Option<Vec<String>> {
+        Some(fs::read_to_string(self.history()).ok()?.lines().map(str::to_owned).collect())
+    }
+
+    fn history(&self) -> PathBuf {
+        self.folder.join(format!("{}.history", self.name))
     }
 
     fn file(&self) -> PathBuf {

@@ -1,18 +1,19 @@
-//! One turn of the assistant of the tests, from its stdin to its last word.
+//! What the assistant of the tests does in a turn, whichever way it is spoken to.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use hedgerow_core::assistant::{Step, StepState, Usage};
 
 use super::desk::{Desk, NotAlone, note};
 use super::orders::Order;
 use super::session::Session;
+use super::voice::Voice;
+use super::{acp, script};
 use crate::git;
 
 /// Longest that it waits for a file.
@@ -21,19 +22,12 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const LIFETIME: Duration = Duration::from_mins(10);
 const GLANCE: Duration = Duration::from_millis(2);
 
-#[derive(Deserialize)]
-struct Turn {
-    run: String,
-    prompt: String,
-    session: Option<String>,
-}
-
 /// Where it takes notes.
 #[derive(Debug, Default)]
-struct Notes {
-    state: Option<PathBuf>,
-    overlaps: Option<PathBuf>,
-    runs: Option<PathBuf>,
+pub(super) struct Notes {
+    pub(super) state: Option<PathBuf>,
+    pub(super) overlaps: Option<PathBuf>,
+    pub(super) runs: Option<PathBuf>,
 }
 
 /// The whole program, but for its supervising.
@@ -41,73 +35,104 @@ struct Notes {
 /// # Panics
 /// On a command line that it does not know.
 pub fn think(arguments: &[String]) -> ExitCode {
-    let mut notes = Notes::default();
+    let (mut notes, mut acp) = (Notes::default(), None);
     for pair in arguments.chunks(2) {
         match pair {
             [option, value] if option == "--state" => notes.state = Some(value.into()),
             [option, value] if option == "--overlaps" => notes.overlaps = Some(value.into()),
             [option, value] if option == "--runs" => notes.runs = Some(value.into()),
+            [option, value] if option == "--acp" => acp = Some(value.parse().expect("a way to come back")),
             [option, file] if option == "--daemon" => return leave_home(Path::new(file)),
             [option, file] if option == "--linger" => return linger(Path::new(file)),
             _ => panic!("what is {pair:?}?"),
         }
     }
-    match answer(notes) {
-        Ok(Done::Finished) => ExitCode::SUCCESS,
-        Ok(Done::Exit(code)) => ExitCode::from(code),
-        Err(error) => {
-            speak(&json!({"type": "failed", "message": error.to_string()}));
-            ExitCode::SUCCESS
-        }
+    match acp {
+        Some(comes_back) => acp::serve(notes, comes_back),
+        None => script::answer(notes),
     }
 }
 
-enum Done {
-    Finished,
-    Exit(u8),
+/// What is asked of it.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) run: String,
+    pub(super) prompt: String,
+    pub(super) resumes: bool,
+    /// What it was told before the prompt.
+    pub(super) briefing: String,
+    /// What was kept of the session.
+    pub(super) memory: Option<String>,
 }
 
-fn answer(notes: Notes) -> io::Result<Done> {
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    let turn: Turn = serde_json::from_str(&line)?;
-    let first = turn.prompt.lines().next().unwrap_or_default();
-    note(notes.runs.as_deref(), &format!("{} {first}", turn.run))?;
+/// What came of it.
+#[derive(Debug)]
+pub(super) enum Done {
+    Finished(String),
+    Exit(u8),
+    ForgotSession,
+    LoggedOut,
+    OutOfContext,
+}
+
+/// Does what the prompt says, alone at its desk.
+pub(super) fn work(task: &Task, session: &Session, notes: &Notes, voice: &mut dyn Voice) -> io::Result<Done> {
+    let first = task.prompt.lines().next().unwrap_or_default();
+    note(notes.runs.as_deref(), &format!("{} {first}", task.run))?;
     let _desk = match Desk::take() {
         Ok(desk) => desk,
         Err(NotAlone::Trouble(error)) => return Err(error),
         Err(NotAlone::Overlap(holder)) => {
             let place = env::current_dir()?;
-            note(notes.overlaps.as_deref(), &format!("{} met {holder} in {}", turn.run, place.display()))?;
+            note(notes.overlaps.as_deref(), &format!("{} met {holder} in {}", task.run, place.display()))?;
             return Err(io::Error::other("overlap"));
         }
     };
-    let resumes = turn.session.is_some();
-    let session = Session::open(turn.session, notes.state)?;
     let mut said = Vec::new();
-    let orders: Vec<_> = turn.prompt.lines().map(|line| (line, Order::parse(line))).collect();
+    let mut say = |text: String, voice: &mut dyn Voice| {
+        voice.text(&text);
+        said.push(text);
+    };
+    let orders: Vec<_> = task.prompt.lines().map(|line| (line, Order::parse(line))).collect();
     if orders.iter().all(|(_, order)| order.is_none()) {
-        say(&format!("echo: {}", turn.prompt), &mut said);
-        return Ok(finish(&said, &session));
-    }
-    for (line, order) in orders {
-        match order {
-            Some(Order::Exit(code)) => return Ok(Done::Exit(code)),
-            Some(Order::ForgetSession) if resumes => {
-                speak(&json!({"type": "unknown_session"}));
-                return Ok(Done::Finished);
+        say(format!("echo: {}", task.prompt), voice);
+    } else {
+        for (line, order) in orders {
+            match order {
+                Some(Order::Exit(code)) => return Ok(Done::Exit(code)),
+                Some(Order::ForgetSession) if task.resumes => return Ok(Done::ForgotSession),
+                Some(Order::LogOut) => return Ok(Done::LoggedOut),
+                Some(Order::OutOfContext) => return Ok(Done::OutOfContext),
+                Some(order) => {
+                    if let Some(text) = obey(&order, task, session, voice)? {
+                        say(text, voice);
+                    }
+                }
+                None => say(format!("echo: {line}"), voice),
             }
-            Some(order) => obey(&order, &session, &mut said)?,
-            None => say(&format!("echo: {line}"), &mut said),
         }
     }
-    Ok(finish(&said, &session))
+    Ok(Done::Finished(if said.is_empty() { "done".to_owned() } else { said.join("\n") }))
 }
 
-fn obey(order: &Order<'_>, session: &Session, said: &mut Vec<String>) -> io::Result<()> {
+/// What it has to say to that.
+fn obey(order: &Order<'_>, task: &Task, session: &Session, voice: &mut dyn Voice) -> io::Result<Option<String>> {
     match *order {
-        Order::Say(text) => say(text, said),
-        Order::Tool(text) => speak(&json!({"type": "tool", "text": text})),
+        Order::Say(text) => return Ok(Some(text.to_owned())),
+        Order::Recall => return Ok(Some(session.recall())),
+        Order::Briefing => return Ok(Some(task.briefing.clone())),
+        Order::Kept => return Ok(Some(task.memory.clone().unwrap_or_else(|| "nothing is kept".to_owned()))),
+        Order::Variable(name) => return Ok(Some(env::var(name).unwrap_or_else(|_| "not set".to_owned()))),
+        Order::Ask(what) => {
+            let is_allowed = voice.ask(what)?;
+            return Ok(Some(format!("{what}: {}", if is_allowed { "allowed" } else { "denied" })));
+        }
+        Order::Tool(text) => voice.tool(text),
+        Order::Plan(steps) => voice.plan(&planned(steps)),
+        Order::TellSession => voice.session(&session.name),
+        Order::Usage(counts) => voice.usage(&used(counts)),
+        Order::Note(text) => voice.note(text),
+        Order::Keep(text) => voice.keep(text),
         Order::Write(path, text) => fs::write(path, format!("{text}\n"))?,
         Order::Append(path, text) => note(Some(Path::new(path)), text)?,
         Order::Commit(message) => commit(message)?,
@@ -116,31 +141,38 @@ fn obey(order: &Order<'_>, session: &Session, said: &mut Vec<String>) -> io::Res
         Order::WaitFor(path) => wait_for(Path::new(path))?,
         Order::SpawnDaemon(path) => spawn_daemon(path)?,
         Order::Remember(word) => session.remember(word)?,
-        Order::Recall => say(&session.recall(), said),
         Order::Fail(message) => return Err(io::Error::other(message.to_owned())),
         Order::Hang => thread::sleep(LIFETIME),
         Order::Garbage => io::stdout().write_all(b"\xff\xfe{\"type\":\n\0\x1b[2J\n{}\n[]\n{\"type\":7}\n")?,
         Order::Flood => flood()?,
-        Order::ForgetSession | Order::Exit(_) => {}
+        Order::ForgetSession | Order::LogOut | Order::OutOfContext | Order::Exit(_) => {}
     }
-    Ok(())
+    Ok(None)
 }
 
-fn say(text: &str, said: &mut Vec<String>) {
-    speak(&json!({"type": "text", "text": format!("{text}\n")}));
-    said.push(text.to_owned());
+/// `x read, > fix, test`: a mark before what is done and what is begun.
+fn planned(steps: &str) -> Vec<Step> {
+    let step = |step: &str| {
+        let (text, state) = match step.trim().split_once(' ') {
+            Some(("x", text)) => (text, StepState::Done),
+            Some((">", text)) => (text, StepState::Active),
+            _ => (step.trim(), StepState::Pending),
+        };
+        Step { text: text.to_owned(), state }
+    };
+    steps.split(',').map(step).collect()
 }
 
-fn finish(said: &[String], session: &Session) -> Done {
-    let answer = if said.is_empty() { "done".to_owned() } else { said.join("\n") };
-    speak(&json!({"type": "finished", "answer": answer, "session": session.name}));
-    Done::Finished
-}
-
-/// Whoever listened may be gone; the next signal says so.
-fn speak(line: &Value) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
+/// In, cached, out, and millionths of a dollar.
+fn used(counts: &str) -> Usage {
+    let counts: Vec<u64> = counts.split_whitespace().filter_map(|count| count.parse().ok()).collect();
+    let count = |nth: usize| counts.get(nth).copied();
+    Usage {
+        input_tokens: count(0).unwrap_or(0),
+        cached_tokens: count(1).unwrap_or(0),
+        output_tokens: count(2).unwrap_or(0),
+        cost_micros: count(3),
+    }
 }
 
 fn flood() -> io::Result<()> {

@@ -63,7 +63,7 @@ impl Matrix {
             let (runner, room, matrix) = (runner.clone(), room.clone(), self.clone());
             listing.spawn(async move {
                 let _seat = room.acquire_owned().await.expect("it is never closed");
-                let points = points(&runner, act, scene).await;
+                let points = Box::pin(points(&runner, act, scene)).await;
                 let kills = Box::pin(matrix.kills(&runner, act, scene, &points)).await;
                 (Arc::new(points), kills)
             });
@@ -113,7 +113,7 @@ impl Matrix {
         kills.extend(self.rounds(act, scene, 1, moments));
         if self.settling_every > 0 {
             for step in (1..=points.steps.len()).step_by(self.settling_every) {
-                let settling = settling_steps(runner, act, scene, points, step).await;
+                let settling = Box::pin(settling_steps(runner, act, scene, points, step)).await;
                 kills.extend(self.rounds(act, scene, 1, (1..=settling).map(|nth| Aim::Settling(step, nth))));
             }
         }
@@ -144,13 +144,13 @@ fn turned(mut kills: Vec<Kill>) -> Vec<Kill> {
 
 /// Does the act once and counts.
 pub async fn points(runner: &Runner, act: Act, scene: Scene) -> Points {
-    let stage = Stage::prepare(act, scene).await;
+    let stage = Box::pin(Stage::prepare(act, scene)).await;
     runner.points(&stage, act, tracing() == Tracing::Possible).await
 }
 
 /// How many steps the start has that settles an act which died at this step.
 async fn settling_steps(runner: &Runner, act: Act, scene: Scene, points: &Points, step: usize) -> usize {
-    let stage = Stage::prepare(act, scene).await;
+    let stage = Box::pin(Stage::prepare(act, scene)).await;
     let kill = Kill { act, scene, aim: Aim::Step(step), seed: 0 };
     runner.kill(&stage, &kill, points).await;
     match runner.settle(&stage, None).await {
@@ -161,7 +161,7 @@ async fn settling_steps(runner: &Runner, act: Act, scene: Scene, points: &Points
 
 /// Repeats one kill.
 pub async fn repeat(runner: &Runner, kill: Kill) -> Outcome {
-    let points = points(runner, kill.act, kill.scene).await;
+    let points = Box::pin(points(runner, kill.act, kill.scene)).await;
     Box::pin(attempt(runner, kill, &points)).await
 }
 

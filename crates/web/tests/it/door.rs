@@ -22,7 +22,6 @@ use hedgerow_testkit::http::{Answered, Ask, Following, ask};
 
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 pub(crate) const EVENTS: &str = "/api/v1/events";
-const HOLDER: &str = "here:1";
 
 /// Writes what it is given to the store, as the dispatcher does.
 struct StoreInbox {
@@ -49,6 +48,9 @@ pub(crate) struct Door {
 }
 
 impl Door {
+    /// Who takes messages.
+    pub(crate) const HOLDER: &str = "here:1";
+
     pub(crate) async fn new() -> Self {
         Self::with(World::new().await, Limits::default()).await
     }
@@ -120,14 +122,14 @@ impl Door {
     pub(crate) async fn takes(&self) -> (MessageId, ConversationId, Message) {
         let (engine, store) = (&self.world.engine, self.world.engine.store());
         let now = engine.now();
-        let claim = Claim { holder: HOLDER, now, until: now.plus_seconds(60) };
+        let claim = Claim { holder: Self::HOLDER, now, until: now.plus_seconds(60) };
         let taken = store.take_messages(&Self::served(), &claim, Which::All, 1).await.expect("the store answers");
         let taken = taken.first().expect("a message waits");
         let prepared = self.platform.prepare(&taken.raw).await.expect("it can be prepared");
         let Some(Event::Said(message)) = prepared else { panic!("somebody said something") };
         let conversation = store.conversation(&message.conversation, now).await.expect("a conversation").id;
         let author = Actor::new("http", &message.author.id);
-        let known = store.prepared(taken, HOLDER, conversation, &author, Some(&message.text)).await;
+        let known = store.prepared(taken, Self::HOLDER, conversation, &author, Some(&message.text)).await;
         assert!(known.expect("the store answers"));
         (taken.id, conversation, *message)
     }
@@ -139,7 +141,7 @@ impl Door {
         let reply = |words: &&str| NewReply { conversation, message: Some(id), words: (*words).to_owned() };
         let conclusion = Conclusion {
             message: id,
-            holder: HOLDER,
+            holder: Self::HOLDER,
             end: MessageEnd::Answered,
             replies: words.iter().map(reply).collect(),
             run: None,

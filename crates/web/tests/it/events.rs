@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use hedgerow_core::assistant::{Step, StepState, Usage};
 use hedgerow_core::environment::Actor;
 use hedgerow_core::platform::{ConversationKey, Glimpse, Live, Platform as _, PlatformKind};
 use hedgerow_core::{EventId, RunId};
@@ -151,6 +152,11 @@ async fn glimpses_of_a_run_are_shown_live_without_an_id() {
     for what in all {
         door.platform.show(&key("support-17"), &Live { run, what }).await;
     }
+    let plan = vec![Step { text: "fix".to_owned(), state: StepState::Active }];
+    let usage = Usage { input_tokens: 9, cached_tokens: 5, output_tokens: 2, cost_micros: None };
+    for what in [Glimpse::Plan(plan), Glimpse::Usage(usage), Glimpse::Note("it waits".to_owned())] {
+        door.platform.show(&key("support-17"), &Live { run, what }).await;
+    }
     for (what, text) in [("started", None), ("text", Some("a\nb")), ("tool", Some("cargo test")), ("ended", None)] {
         let event = following.next().await.expect("an event");
         assert_eq!((event.name.as_str(), &event.id), ("live", &None));
@@ -159,6 +165,13 @@ async fn glimpses_of_a_run_are_shown_live_without_an_id() {
         });
         assert_eq!(event.json(), data);
     }
+    let mut next = async || following.next().await.expect("an event").json();
+    let plan = next().await;
+    assert_eq!((&plan["what"], &plan["steps"]), (&json!("plan"), &json!([{"text": "fix", "state": "active"}])));
+    let used = next().await;
+    assert_eq!((&used["what"], &used["usage"]["input_tokens"]), (&json!("usage"), &json!(9)));
+    let note = next().await;
+    assert_eq!((&note["what"], &note["text"]), (&json!("note"), &json!("it waits")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,7 +18,7 @@ pub(crate) async fn operations(door: &Door) -> Vec<(&'static str, String, bool)>
             operations.push((method, path.replace("{id}", "x"), operation["security"].is_null()));
         }
     }
-    assert_eq!(operations.len(), 15);
+    assert_eq!(operations.len(), 19);
     operations
 }
 

@@ -3,8 +3,11 @@
 mod door;
 mod environments;
 mod events;
+mod gateway;
 mod guards;
 mod malformed;
 mod messages;
+mod models;
 mod probes;
+mod runs;
 mod serving;

@@ -75,6 +75,7 @@ async fn everything_that_is_described_is_there_and_the_other_way_round() {
         ("DELETE", "/api/v1/environments/x"),
         ("POST", "/api/v1/environments/x/restore"),
         ("GET", "/api/v1/events"),
+        ("GET", "/api/v1/spending"),
         ("GET", "/healthz"),
         ("GET", "/readyz"),
         ("GET", "/metrics"),
@@ -112,6 +113,7 @@ async fn answers_look_as_they_are_described() {
     fits(&document, "Written", &written);
     door.answers(&["y"]).await;
     fits(&document, "Message", &door.get("/api/v1/conversations/c/messages").await.json()[1]);
+    fits(&document, "Spending", &door.get("/api/v1/spending").await.json());
     let error = door.get("/nothing").await.json();
     fits(&document, "Error", &error);
     let again = door.ask(Ask::new("POST", "/api/v1/environments/issue-1/restore")).await.json();
@@ -119,7 +121,7 @@ async fn answers_look_as_they_are_described() {
 }
 
 /// Every key that must be there is, none is there that is not described, and each is of its kind.
-fn fits(document: &Value, name: &str, found: &Value) {
+pub(crate) fn fits(document: &Value, name: &str, found: &Value) {
     let schema = &document["components"]["schemas"][name];
     let properties = schema["properties"].as_object().unwrap_or_else(|| panic!("{name} is not described"));
     let found = found.as_object().unwrap_or_else(|| panic!("{name}: {found}"));

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use hedgerow_core::ConversationId;
 use hedgerow_core::assistant::{AssistantError, Outcome, Turn, Update, Updates};
 use hedgerow_core::environment::{Exec, Place, Tenant};
-use hedgerow_core::{ConversationId, RunId};
 use hedgerow_engine::assistant::Assistants;
-use hedgerow_engine::settings::{Program, Runs};
+use hedgerow_engine::settings::{Program, Runs, Sandbox, SandboxMode};
 use hedgerow_testkit::{World, brain};
 
 /// A scratch folder of a conversation.
@@ -43,7 +43,7 @@ impl Office {
     pub(super) fn turn(&self, prompt: &str) -> Turn {
         let of = Tenant::Scratch(self.conversation);
         let place = Place { of, generation: 0, path: self.place(), branch: None, exec: Exec::Host };
-        Turn { run: RunId::new(), place, subfolder: None, prompt: prompt.to_owned(), resume: None, variables: vec![] }
+        brain::turn(place, prompt)
     }
 
     /// The fake assistant, as the product would start it.
@@ -101,12 +101,15 @@ pub(super) fn unsupervised(command: &[&str]) -> Assistants {
 }
 
 fn named(command: &[&str]) -> Program {
-    Program { name: "plain".to_owned(), command: command.iter().map(Into::into).collect() }
+    Program::script("plain", command)
 }
 
-fn of(program: Program, is_supervised: bool) -> Assistants {
+pub(super) fn of(program: Program, is_supervised: bool) -> Assistants {
     let supervisor = if is_supervised { brain::supervisor() } else { Vec::new() };
-    Assistants::new(&Runs { assistants: vec![program], supervisor, ..Runs::default() })
+    // What is told of the cage has its own stories.
+    let sandbox = Sandbox { mode: SandboxMode::Off, ..Sandbox::default() };
+    let runs = Runs { assistants: vec![program], supervisor, sandbox, ..Runs::default() };
+    Assistants::new(&runs, Path::new("/nonexistent"))
 }
 
 pub(super) async fn next(updates: &mut Updates) -> Option<Result<Update, AssistantError>> {

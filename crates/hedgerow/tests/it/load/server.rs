@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use hedgerow_testkit::http::{Ask, ask, try_ask};
+use hedgerow_testkit::http::{Ask, Following, ask, try_ask};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -53,10 +53,23 @@ impl Server {
         Caller { address: self.address }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
     /// Bytes of memory that the server has now.
     pub(crate) fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        self.memory_as("VmRSS:")
+    }
+
+    /// The most it ever had.
+    pub(crate) fn most_memory(&self) -> u64 {
+        self.memory_as("VmHWM:")
+    }
+
+    fn memory_as(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or(0) * 1024
     }
 
@@ -131,15 +144,15 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Says something, as often as it takes.
-    pub(crate) async fn post_until_accepted(&self, conversation: &str, key: &str, text: &str) {
+    /// Says something, as often as it takes; the name of the message.
+    pub(crate) async fn post_until_accepted(&self, conversation: &str, key: &str, text: &str) -> Value {
         let path = format!("/api/v1/conversations/{conversation}/messages");
         let body = json!({"text": text}).to_string();
         let ask = with_token("POST", &path).header("Idempotency-Key", key).bytes(body.as_bytes());
         let posting = async {
             loop {
                 match try_ask(self.address, &ask).await {
-                    Some(answer) if answer.status == 202 => return,
+                    Some(answer) if answer.status == 202 => return answer.json()["message_id"].clone(),
                     // Nobody there, killed in the middle, or busy.
                     None => tokio::time::sleep(GLANCE).await,
                     Some(answer) if [429, 503].contains(&answer.status) => tokio::time::sleep(GLANCE).await,
@@ -147,7 +160,13 @@ impl Caller {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, posting).await.expect("it is accepted in time");
+        tokio::time::timeout(PATIENCE, posting).await.expect("it is accepted in time")
+    }
+
+    /// Follows what happens in a conversation.
+    pub(crate) async fn follow(&self, conversation: &str) -> Following {
+        let ask = with_token("GET", &format!("/api/v1/events?conversation={conversation}"));
+        Following::new(self.address, &ask).await.expect("the stream of events")
     }
 
     /// What was said in a conversation.
