@@ -16,6 +16,10 @@ test:
 fast:
     ./test --fast
 
+# The tests with real agents only: Claude Code, Codex and opencode, on a model that is faked.
+test-agents:
+    ./test --agents
+
 # The tests on PostgreSQL only, on a private server that goes away afterwards.
 postgres *args:
     cargo run -q -p hedgerow-testkit --bin with-postgres -- cargo test --workspace {{args}}
