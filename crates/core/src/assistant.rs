@@ -86,7 +86,7 @@ words! {
 /// What a turn may touch of the machine, beyond what every program needs. The cage is made of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The agents' home of this codebase: their caches and what they remember. `None`: a new one that ends with the turn.
+    /// The agents' home of this place: their caches and what they remember. `None`: a new one that ends with the turn.
     pub home: Option<PathBuf>,
     /// May be written, besides the place itself: the repository's git folder.
     pub write: Vec<PathBuf>,

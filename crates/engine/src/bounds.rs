@@ -66,10 +66,7 @@ impl Engine {
         environment: Option<&Environment>,
     ) -> Outcome<Bounds> {
         let is_fork = environment.is_some_and(|environment| environment.is_fork);
-        let home = match codebase {
-            Some(codebase) if !is_fork => Some(self.agents_home(codebase)?),
-            _ => None,
-        };
+        let home = if is_fork { None } else { Some(self.agents_home(place.of)?) };
         let bounds = Bounds { home, is_fork, ..Bounds::default() };
         let (Some(codebase), Tenant::Environment(_)) = (codebase, place.of) else { return Ok(bounds) };
         let repo = self.git.open(codebase).await?;
@@ -83,11 +80,20 @@ impl Engine {
         Ok(Bounds { write: vec![common_dir.to_owned()], guard, own: vec![admin], covers, ..bounds })
     }
 
-    /// Where agents keep their caches, and what they remember, of one codebase.
-    fn agents_home(&self, codebase: &Codebase) -> Outcome<PathBuf> {
-        let home = self.settings.home.join("agents").join(codebase.id.to_string());
+    /// Where agents keep their caches, and what they remember. One for each place: what an agent leaves there can make the
+    /// next one do things, and that must not be somebody else's.
+    fn agents_home(&self, of: Tenant) -> Outcome<PathBuf> {
+        let home = self.agents_home_of(of);
         make_private(&home).map_err(Trouble::folder(&home))?;
         Ok(home)
+    }
+
+    pub(crate) fn agents_home_of(&self, of: Tenant) -> PathBuf {
+        let id = match of {
+            Tenant::Environment(id) => id.to_string(),
+            Tenant::Scratch(id) => id.to_string(),
+        };
+        self.settings.home.join("agents").join(id)
     }
 }
 

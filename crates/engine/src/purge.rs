@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_core::environment::{Actor, Trash};
+use hedgerow_core::environment::{Actor, Tenant, Trash};
 use hedgerow_core::saved::{SavedState, Skipped};
 use hedgerow_core::{Codebase, Environment, Kind, Lease, SavedId, State, UserError};
 
@@ -153,6 +153,12 @@ impl Engine {
         }
         let event = NewEvent::new(self.clock.now(), by, "environment-purged");
         self.store.nothing_remains(saved, &event).await?;
+        // Caches, and what sessions remember, of which the store has its own copy.
+        if let Err(error) = std::fs::remove_dir_all(self.agents_home_of(Tenant::Environment(environment.id)))
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(environment = %environment.id, %error, "the agents' home of it could not be deleted");
+        }
         steps::reached("purged");
         Ok(())
     }

@@ -15,6 +15,7 @@
 //! What was there before is also a file in Hedgerow's home, so that the next start looks when this one dies in between.
 
 mod files;
+mod logs;
 mod owners;
 mod refs;
 mod stash;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hedgerow_core::environment::Actor;
-use hedgerow_core::{Codebase, CodebaseId, CommitSha, Environment, EnvironmentId, RunId, Timestamp};
+use hedgerow_core::{BranchName, Codebase, CodebaseId, CommitSha, Environment, EnvironmentId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
@@ -60,6 +61,8 @@ pub struct Tripwire {
     own: Vec<String>,
     refs: Targets,
     stash: Vec<Stashed>,
+    /// Logs of refs that are neither files nor folders.
+    odd_logs: Vec<PathBuf>,
     /// How long the log of each worktree's HEAD was.
     logs: Lengths,
     files: Vec<Watched>,
@@ -127,7 +130,12 @@ impl Engine {
         let refs = repo.watched_refs(environment.id).await?;
         let mut own = self.own_branches(environment.id);
         own.push(environment.branch.full_ref());
-        own.extend(owners::branch_of(&links.admin));
+        // Where an earlier run left its HEAD, unless that is somebody else's branch.
+        let is_free = |name: &String| {
+            let base = environment.base.as_ref().map(BranchName::full_ref);
+            base.as_ref() != Some(name) && owners::holder(name, &common_dir, &links.admin).is_none()
+        };
+        own.extend(owners::branch_of(&links.admin).filter(is_free));
         let tripwire = Tripwire {
             run,
             environment: environment.id,
@@ -136,6 +144,7 @@ impl Engine {
             armed_at: self.clock.now().as_millis(),
             began: SystemTime::now(),
             stash: stash::entries(&common_dir),
+            odd_logs: logs::odd(&common_dir),
             logs: owners::lengths(&common_dir, &links.admin),
             files: files::watched(&common_dir, &environment.path, &links.admin, is_view),
             place: environment.path.clone(),
@@ -152,9 +161,13 @@ impl Engine {
     /// says what was found. What cannot be looked at is told in the log.
     pub async fn spring(&self, tripwire: Tripwire, by: &Actor) -> Vec<Found> {
         let mut found = self.spring_files(&tripwire).await;
+        found.extend(tripwire.clear_logs());
         match self.spring_refs(&tripwire).await {
             Ok(more) => found.extend(more),
-            Err(error) => tracing::error!(run = %tripwire.run, ?error, "what a run did to refs could not be looked at"),
+            Err(error) => {
+                tracing::error!(run = %tripwire.run, ?error, "what a run did to refs could not be looked at");
+                found.push(Found::new(What::File("refs".to_owned()), Done::Failed(self.keep_account(&tripwire))));
+            }
         }
         for one in &found {
             let said = replies::overstepped(one);
@@ -169,6 +182,17 @@ impl Engine {
         }
         let _ = fs::remove_file(self.tripwire_of(tripwire.run));
         found
+    }
+
+    /// Where all refs were before the run, for a person to put back what cannot be done here.
+    fn keep_account(&self, tripwire: &Tripwire) -> String {
+        let account = self.aside(tripwire.run).join("before.json");
+        let written = make_private(&self.aside(tripwire.run))
+            .and_then(|()| fs::write(&account, serde_json::to_vec_pretty(tripwire).unwrap_or_default()));
+        match written {
+            Ok(()) => format!("git cannot read them; `{}` has where they were", account.display()),
+            Err(error) => format!("git cannot read them, and where they were cannot be written down: {error}"),
+        }
     }
 
     /// The same for a run whose server died.

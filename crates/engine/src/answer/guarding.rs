@@ -36,7 +36,7 @@ impl Story {
     pub(super) async fn look_after(&self, guard: Guard, ground: &Ground) -> Vec<String> {
         let Some(tripwire) = guard.tripwire else { return Vec::new() };
         let engine = &self.desk.engine;
-        if !matches!(engine.renew(ground.lease()).await, Ok(true)) {
+        if matches!(engine.renew(ground.lease()).await, Ok(false)) {
             return Vec::new();
         }
         engine.spring(tripwire, &self.by).await.iter().map(replies::overstepped).collect()

@@ -217,7 +217,7 @@ impl Story {
 
     /// All that the assistant is given.
     async fn turn_of(&self, work: &Work, session: &Session, is_new: bool, guard: &Guard) -> Turn {
-        let last = if is_new { self.last_conclusion().await } else { None };
+        let last = if is_new || guard.bounds.is_fork { self.last_conclusion().await } else { None };
         let codebase = work.codebase.as_ref();
         let subfolder = work.ground.subfolder(&self.conversation);
         let briefing = briefing::briefing(&Whereabouts {
@@ -233,7 +233,8 @@ impl Story {
             subfolder,
             prompt: work.prompt.written(last.as_deref()),
             briefing: Some(briefing),
-            resume: session.assistant_session.clone(),
+            // The home of a stranger's turn is gone with it, and so is what its agent remembered.
+            resume: session.assistant_session.clone().filter(|_| !guard.bounds.is_fork),
             memory: self.memory(session).await,
             disallowed_tools: work.prompt.disallowed_tools.clone(),
             variables: self.variables(&work.ground, codebase).await,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use hedgerow_core::assistant::Maker;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -29,6 +30,8 @@ struct Known {
     variables: &'static [&'static str],
     /// How to log in.
     log_in: &'static str,
+    /// Whose models it can use through the gateway, which needs no login.
+    makers: &'static [Maker],
 }
 
 const KNOWN: [Known; 4] = [
@@ -38,6 +41,7 @@ const KNOWN: [Known; 4] = [
         login: ".claude/.credentials.json",
         variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
         log_in: "`claude` in a terminal, then `/login`",
+        makers: &[Maker::Anthropic],
     },
     Known {
         name: "codex",
@@ -45,6 +49,7 @@ const KNOWN: [Known; 4] = [
         login: ".codex/auth.json",
         variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
         log_in: "`codex login`",
+        makers: &[Maker::Openai],
     },
     Known {
         name: "gemini",
@@ -52,6 +57,7 @@ const KNOWN: [Known; 4] = [
         login: ".gemini/oauth_creds.json",
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         log_in: "`gemini` in a terminal, and choose how to sign in",
+        makers: &[Maker::Gemini],
     },
     Known {
         name: "opencode",
@@ -59,6 +65,7 @@ const KNOWN: [Known; 4] = [
         login: ".local/share/opencode/auth.json",
         variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
         log_in: "`opencode auth login`",
+        makers: &[Maker::Anthropic, Maker::Openai],
     },
 ];
 
@@ -85,8 +92,8 @@ pub(crate) enum Login {
     Missing(&'static str),
 }
 
-/// Looks at an assistant without setting it to work.
-pub(crate) async fn checkup(program: &Program) -> Checkup {
+/// Looks at an assistant without setting it to work. `makers` are those whose models the gateway leads to.
+pub(crate) async fn checkup(program: &Program, makers: &[Maker]) -> Checkup {
     let first = program.command.first().cloned().unwrap_or_default();
     let name = Path::new(&first).file_name().unwrap_or_default();
     let known = KNOWN.iter().find(|known| name == known.name);
@@ -99,7 +106,10 @@ pub(crate) async fn checkup(program: &Program) -> Checkup {
         (Ok(path), Some(_)) => Some(version(path, &around).await),
         _ => None,
     };
-    let login = known.map_or(Login::Unknown, |known| login(known, program, Some(around.home.clone())));
+    let login = known.map_or(Login::Unknown, |known| match known.makers.iter().find(|maker| makers.contains(maker)) {
+        Some(maker) => Login::There(format!("the server's key for {maker}")),
+        None => login(known, program, Some(around.home.clone())),
+    });
     Checkup { program: found, install: known.map(|known| known.install), version, login }
 }
 
@@ -146,10 +156,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let touched = folder.path().join("touched");
         let found =
-            checkup(&Program::script("mine", ["/usr/bin/touch".into(), touched.clone().into_os_string()])).await;
+            checkup(&Program::script("mine", ["/usr/bin/touch".into(), touched.clone().into_os_string()]), &[]).await;
         assert_eq!((found.version, found.login, found.install), (None, Login::Unknown, None));
         assert!(!touched.exists());
-        let missing = checkup(&Program::script("mine", ["no-such-program-anywhere"])).await;
+        let missing = checkup(&Program::script("mine", ["no-such-program-anywhere"]), &[]).await;
         assert!(missing.program.expect_err("it is not there").contains("no-such-program-anywhere"));
     }
 

@@ -37,7 +37,7 @@ const SETTINGS: &str = "/etc";
 /// So deep they are looked for.
 const DEEPEST: usize = 8;
 
-/// Tools that people keep in their home, and settings of theirs. Caches are left out: each codebase has its own. So are
+/// Tools that people keep in their home, and settings of theirs. Caches are left out: each environment has its own. So are
 /// the passwords that git and uv keep in the same folders.
 const TOOLS: [&str; 23] = [
     ".gitconfig",

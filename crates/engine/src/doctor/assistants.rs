@@ -9,9 +9,11 @@ use crate::settings::{Program, Runs, SandboxMode};
 impl Engine {
     pub(super) async fn check_assistants(&self) -> Vec<Finding> {
         let runs = &self.settings.runs;
+        let upstreams = self.settings.gateway.iter().flat_map(|gateway| &gateway.upstreams);
+        let makers: Vec<_> = upstreams.map(|upstream| upstream.maker).collect();
         let mut findings = Vec::new();
         for program in &runs.assistants {
-            findings.push(told(program, &checkup(program).await));
+            findings.push(told(program, &checkup(program, &makers).await));
         }
         if runs.assistants.is_empty() {
             let detail = "none is found; Claude Code, Codex, Gemini CLI and opencode are when they are installed, \

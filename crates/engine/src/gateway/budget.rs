@@ -21,6 +21,10 @@ pub struct Budgets {
 }
 
 impl Budgets {
+    pub(super) const fn is_any(&self) -> bool {
+        self.run.is_some() || self.codebase_day.is_some() || self.person_day.is_some()
+    }
+
     /// Which limits hold for a run, whose spending counts from when, and what to tell people.
     fn of<'a>(&self, holder: &'a Holder, now: Timestamp) -> Vec<(Money, Spender<'a>, Timestamp, &'static str)> {
         let day = now.plus_seconds(-DAY_SECONDS);

@@ -197,9 +197,10 @@ impl Gateway {
             return price.cost(counted).micros;
         }
         if self.unpriced.lock().unwrap_or_else(PoisonError::into_inner).insert(model.to_owned()) {
-            tracing::warn!(model, "nobody knows what this model costs, so it counts as free; `llm.prices` can say it");
+            tracing::warn!(model, "nobody knows what this model costs; `llm.prices` can say it");
         }
-        0
+        // A budget that does not know a price must not let everything through.
+        if self.budgets.is_any() { self.prices.dearest(counted).micros } else { 0 }
     }
 }
 

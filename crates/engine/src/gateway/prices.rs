@@ -81,6 +81,12 @@ impl Prices {
         Self { set, defaults: DEFAULTS.iter().map(default).collect() }
     }
 
+    /// What it would cost with the model that costs most.
+    pub(super) fn dearest(&self, counted: &Counted) -> Money {
+        let all = self.set.iter().chain(&self.defaults).map(|price| price.cost(counted).micros);
+        Money::from_micros(all.max().unwrap_or(0))
+    }
+
     /// Of those that fit a model, the one that says most about it.
     pub(super) fn of(&self, model: &str) -> Option<&Price> {
         // Gateways of others put the maker before the name: `anthropic/claude-…`.

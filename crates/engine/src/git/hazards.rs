@@ -131,6 +131,20 @@ impl Config {
     }
 }
 
+/// Whether a setting names a program, or leads git or a person's own calls of it somewhere else.
+pub(crate) fn can_run(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    let name = key.rsplit('.').next().unwrap_or_default();
+    let is_of_people = match section {
+        "core" => matches!(name, "fsmonitor" | "hookspath" | "editor" | "pager"),
+        "sequence" => name == "editor",
+        "alias" | "pager" | "gpg" | "difftool" | "mergetool" | "man" | "browser" | "hook" | "init" | "interactive"
+        | "uploadpack" | "receive" => true,
+        _ => false,
+    };
+    is_of_people || Hazard::of(key, "!").is_some()
+}
+
 /// The ways a setting can hurt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hazard {

@@ -13,6 +13,7 @@ mod fill;
 mod inspect;
 mod mounts;
 pub mod ownership;
+pub(crate) mod plain_file;
 mod preview;
 mod purge;
 mod rebuild;

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_core::{Codebase, EnvironmentId};
 
+use super::plain_file::read_plain;
+
 /// In the admin folder: which environment this is.
 const MARKER: &str = "hedgerow";
 
@@ -146,5 +148,6 @@ pub fn admin_folders_of(id: EnvironmentId, common_dir: &Path) -> Vec<PathBuf> {
 }
 
 fn read_line(path: &Path) -> io::Result<String> {
-    Ok(fs::read_to_string(path)?.trim_end_matches('\n').to_owned())
+    let text = String::from_utf8(read_plain(path)?).map_err(io::Error::other)?;
+    Ok(text.trim_end_matches('\n').to_owned())
 }

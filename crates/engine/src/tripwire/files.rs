@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -14,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::owners::has_moved;
 use super::{Done, Found, Tripwire, What};
 use crate::engine::Engine;
+use crate::git::hazards::can_run;
 use crate::git::watched::Settings;
+use crate::isolation::plain_file::read_plain_itself;
 
 /// Files of more bytes are none that anybody writes by hand; a change of one is only reported.
 const LARGEST: u64 = 512 << 10;
@@ -60,6 +63,8 @@ enum Seen {
         bytes: String,
         mode: u32,
         inode: u64,
+        /// When it was made, where the file system knows: numbers are given to the next file.
+        made: Option<SystemTime>,
     },
     Folder,
     /// A link, or a file too large to be kept.
@@ -72,9 +77,9 @@ impl Seen {
         let mode = about.permissions().mode() & 0o7777;
         if about.is_file()
             && about.len() <= LARGEST
-            && let Ok(bytes) = fs::read(path)
+            && let Ok(bytes) = read_plain_itself(path)
         {
-            return Self::File { bytes: BASE64.encode(bytes), mode, inode: about.ino() };
+            return Self::File { bytes: BASE64.encode(bytes), mode, inode: about.ino(), made: about.created().ok() };
         }
         if about.is_dir() {
             return Self::Folder;
@@ -102,13 +107,19 @@ impl Seen {
 
     /// Whether it was written in place. A guard of a view goes when another file takes the place of the guarded one.
     fn is_same_file(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::File { inode, .. }, Self::File { inode: other, .. }) if inode == other)
+        match (self, other) {
+            (Self::File { inode, made, .. }, Self::File { inode: other, made: then, .. }) => {
+                (inode, made) == (other, then)
+            }
+            _ => false,
+        }
     }
 }
 
 /// The files to watch. A view keeps whole folders safe by itself.
 pub(super) fn watched(common_dir: &Path, place: &Path, admin: &Path, is_view: bool) -> Vec<Watched> {
-    let shared = [("config.worktree", Role::Shared), ("objects/info/alternates", Role::Shared)];
+    // A common folder that names another one: git would take its settings, refs and hooks from there.
+    let shared = ["config.worktree", "commondir", "objects/info/alternates"].map(|name| (name, Role::Shared));
     let rest = [("config", Role::Settings), ("HEAD", Role::Head), ("shallow", Role::Shallow)];
     let operations = OPERATIONS.map(|name| (name, Role::Operation));
     let top = shared.into_iter().chain(rest).chain(operations).map(|(name, role)| (common_dir.join(name), role));
@@ -196,10 +207,13 @@ impl Engine {
         if keys.is_empty() {
             return None;
         }
-        if tripwire.is_view && file.role == Role::Settings {
+        let in_a_view = tripwire.is_view && file.role == Role::Settings;
+        if in_a_view && !keys.iter().any(|key| can_run(key)) {
             // Only after somebody else had replaced the file could the run have written it, too.
             return Some(Found::new(What::Settings(keys), Done::Left));
         }
+        // What can run programs is not left to chance.
+        let keys: Vec<String> = keys.into_iter().filter(|key| !in_a_view || can_run(key)).collect();
         let done = match self.reset_settings(tripwire, file, &keys, &was).await {
             Ok(()) => Done::PutBack { kept: None },
             Err(why) => Done::Failed(why),

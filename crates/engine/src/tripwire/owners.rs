@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::isolation::ownership::admin_folders;
+use crate::isolation::plain_file::read_plain;
 
 /// The log of a HEAD, by the git folder that it is in, and how long it is.
 pub(super) type Lengths = BTreeMap<PathBuf, u64>;
@@ -28,7 +29,7 @@ fn others<'a>(common_dir: &'a Path, own: &'a Path) -> impl Iterator<Item = PathB
 
 /// The branch that a worktree is on.
 pub(super) fn branch_of(git_folder: &Path) -> Option<String> {
-    let text = fs::read_to_string(git_folder.join("HEAD")).ok()?;
+    let text = String::from_utf8(read_plain(&git_folder.join("HEAD")).ok()?).ok()?;
     Some(text.trim_end().strip_prefix("ref: ")?.to_owned())
 }
 
@@ -52,8 +53,8 @@ pub(super) fn has_moved(git_folder: &Path, since: &Lengths) -> bool {
 /// been left by a worktree that was there meanwhile.
 pub(super) fn word(branch: &str, object: &str, common_dir: &Path, own: &Path, since: &Lengths) -> Word {
     if let Some(holder) = holder(branch, common_dir, own) {
-        return match fs::read_to_string(log(&holder)) {
-            Ok(text) if text.lines().last().and_then(to) == Some(object) => Word::Theirs,
+        return match read_plain(&log(&holder)) {
+            Ok(text) if String::from_utf8_lossy(&text).lines().last().and_then(to) == Some(object) => Word::Theirs,
             Ok(_) => Word::Nobodys,
             Err(_) => Word::Unknown,
         };
@@ -71,7 +72,7 @@ pub(super) fn visited(own: &Path, since: &Lengths) -> Vec<String> {
 
 /// What was added to a log; all of it when it was written anew.
 fn added(git_folder: &Path, since: &Lengths) -> String {
-    let text = fs::read(log(git_folder)).unwrap_or_default();
+    let text = read_plain(&log(git_folder)).unwrap_or_default();
     let from = since.get(git_folder).and_then(|length| usize::try_from(*length).ok()).unwrap_or(0);
     String::from_utf8_lossy(text.get(from..).unwrap_or(&text)).into_owned()
 }

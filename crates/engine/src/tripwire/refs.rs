@@ -28,7 +28,13 @@ impl Engine {
             let was = tripwire.refs.get(&name);
             let done = match self.judge(tripwire, &repo, &name, is.as_ref()).await? {
                 Judgement::Theirs => continue,
-                Judgement::Unknown => Done::Left,
+                Judgement::Unknown => {
+                    // Nobody needs it if it was right; whoever does finds it.
+                    if let Some(was) = was {
+                        let _ = repo.keep_undone(tripwire.run, found.len(), &was.object).await;
+                    }
+                    Done::Left
+                }
                 // An alias has no old value to compare with.
                 Judgement::Overstepped if was.is_some_and(|was| was.alias_of.is_some()) => Done::Left,
                 Judgement::Overstepped => put_back(tripwire, &repo, found.len(), &name, was, is.as_ref()).await,
@@ -53,7 +59,8 @@ impl Engine {
     /// Whose change it is that a ref is what it is now.
     async fn judge(&self, tripwire: &Tripwire, repo: &Repo, name: &str, is: Option<&Target>) -> Outcome<Judgement> {
         let Some(branch) = name.strip_prefix("refs/heads/") else { return Ok(Judgement::Overstepped) };
-        if branch_of(&tripwire.admin).as_deref() == Some(name) {
+        let is_free = || owners::holder(name, &tripwire.common_dir, &tripwire.admin).is_none();
+        if branch_of(&tripwire.admin).as_deref() == Some(name) && is_free() {
             // The environment is on it by now; moved away below it, all its files would look changed.
             return Ok(Judgement::Unknown);
         }

@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::owners::holder;
 use super::{Done, Found, Tripwire, What};
 use crate::git::{GitResult, Repo};
+use crate::isolation::plain_file::read_plain;
 
 pub(super) const STASH: &str = "refs/stash";
+/// In the list, for an entry that is back. The old words may be an agent's; the entry's commit has them too.
+const RESTORED: &str = "put back by Hedgerow";
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +32,7 @@ impl Stashed {
 
 /// The list as it is, oldest first. Empty where refs are not kept in files.
 pub(super) fn entries(common_dir: &Path) -> Vec<Stashed> {
-    let text = fs::read(common_dir.join("logs").join(STASH)).unwrap_or_default();
+    let text = read_plain(&common_dir.join("logs").join(STASH)).unwrap_or_default();
     let entry = |line: &str| {
         let (facts, message) = line.split_once('\t')?;
         Some(Stashed { object: facts.split(' ').nth(1)?.to_owned(), message: message.to_owned() })
@@ -58,7 +61,7 @@ impl Tripwire {
         let mut found = Vec::new();
         for was in self.taken() {
             let top = repo.target(STASH).await?;
-            let done = match repo.swap_ref(STASH, top.as_deref(), Some(&was.object), &was.message).await {
+            let done = match repo.swap_ref(STASH, top.as_deref(), Some(&was.object), RESTORED).await {
                 Ok(()) => Done::PutBack { kept: None },
                 Err(error) => Done::Failed(error.reason()),
             };

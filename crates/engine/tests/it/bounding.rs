@@ -45,7 +45,7 @@ async fn a_turn_may_write_the_git_folder_but_for_what_is_everyones() {
     }
     assert!(bounds.guard.iter().all(|path| path.exists() && !path.ends_with("packed-refs")));
     assert_eq!(bounds.own, [common.join("worktrees/issue-1")]);
-    assert_eq!(bounds.home, Some(world.settings().home.join("agents").join(codebase.id.to_string())));
+    assert_eq!(bounds.home, Some(world.settings().home.join("agents").join(environment.id.to_string())));
     assert_eq!((bounds.covers, bounds.is_fork), (Vec::new(), false));
     git(repo.path(), &["status"]);
     git(repo.path(), &["fsck"]);

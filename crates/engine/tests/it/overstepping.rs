@@ -3,6 +3,7 @@
 mod deeds;
 mod neighbours;
 mod telling;
+mod traps;
 
 use hedgerow_core::{Codebase, Environment, RunId, Work};
 use hedgerow_engine::tripwire::{Done, Found, Tripwire, What};

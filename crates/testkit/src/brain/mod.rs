@@ -54,7 +54,12 @@ pub fn turn(place: Place, prompt: &str) -> Turn {
 
 /// What stands before an assistant's command line: the supervisor, as the product has it.
 pub fn supervisor() -> Vec<OsString> {
-    vec![binary().into(), "--supervise".into(), "--".into()]
+    supervisor_at(binary())
+}
+
+/// The same from a copy of the program.
+pub fn supervisor_at(binary: PathBuf) -> Vec<OsString> {
+    vec![binary.into(), "--supervise".into(), "--".into()]
 }
 
 /// Each run there was, in the order they began: its id, and the first line of its prompt.

@@ -3,7 +3,10 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::future::poll_fn;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
 use std::{env, fs};
 
 use hedgerow_core::assistant::{AssistantError, Bounds, Outcome, Turn, Update, Updates};
@@ -47,6 +50,7 @@ pub(super) struct Caged {
     pub(super) belongings: Vec<String>,
     /// What stands before the supervisor: another user, or a system that can do less.
     pub(super) before: Vec<OsString>,
+    supervisor: Vec<OsString>,
     /// Whose files everything is; otherwise those of whoever runs the tests.
     owner: Option<u32>,
     conversation: ConversationId,
@@ -72,6 +76,28 @@ impl Ran {
         assert_ne!(self.status, 0, "{self:?}");
         self
     }
+}
+
+/// The supervisor's program where every user can start it: a build folder may be in a home that is closed to others.
+fn for_anyone() -> PathBuf {
+    static COPY: OnceLock<PathBuf> = OnceLock::new();
+    let binary = brain::binary();
+    let is_open = |folder: &Path| fs::metadata(folder).is_ok_and(|about| about.permissions().mode() & 0o001 != 0);
+    if binary.ancestors().all(is_open) {
+        return binary;
+    }
+    let copy = || {
+        let made = fs::metadata(&binary).and_then(|about| about.modified()).expect("it is there");
+        let made = made.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_nanos();
+        let copy = env::temp_dir().join(format!("hedgerow-fake-assistant-{made}"));
+        if !copy.exists() {
+            let aside = copy.with_extension(std::process::id().to_string());
+            fs::copy(&binary, &aside).expect("it can be copied");
+            fs::rename(&aside, &copy).expect("it can be put there");
+        }
+        copy
+    };
+    COPY.get_or_init(copy).clone()
 }
 
 impl Caged {
@@ -103,6 +129,7 @@ impl Caged {
             variables: Vec::new(),
             belongings: Vec::new(),
             before: Vec::new(),
+            supervisor: brain::supervisor(),
             owner: None,
             conversation: ConversationId::new(),
         }
@@ -113,6 +140,7 @@ impl Caged {
         let mut caged = Self::new().await;
         if rustix::process::geteuid().is_root() {
             caged.before = vec![brain::binary().into(), "--as".into(), NOBODY.to_string().into()];
+            caged.supervisor = brain::supervisor_at(for_anyone());
             caged.owner = Some(NOBODY);
         }
         caged
@@ -204,7 +232,7 @@ impl Caged {
     pub(super) fn assistants(&self, command: &[&str]) -> Assistants {
         let mut program = Program::script("caged", command);
         program.belongings.clone_from(&self.belongings);
-        let supervisor = self.before.iter().cloned().chain(brain::supervisor()).collect();
+        let supervisor = self.before.iter().chain(&self.supervisor).cloned().collect();
         let runs = Runs { assistants: vec![program], supervisor, sandbox: self.sandbox.clone(), ..Runs::default() };
         Assistants::around(&runs, &self.world.settings().home, self.around())
     }

@@ -84,9 +84,9 @@ async fn in_a_view_settings_that_changed_are_not_the_runs() {
     assert_eq!(scene.springs(tripwire).await, []);
     let tripwire = scene.arms(true).await;
     // As git does it; from then on the guard is gone, and the run could have written it as well.
-    scene.repo.git(&["config", "core.pager", "more"]);
+    scene.repo.git(&["config", "color.ui", "never"]);
     let found = scene.springs(tripwire).await;
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((&found[0].what, &found[0].done), (&What::Settings(vec!["core.pager".into()]), &Done::Left));
-    assert_eq!(scene.repo.git(&["config", "core.pager"]), "more");
+    assert_eq!((&found[0].what, &found[0].done), (&What::Settings(vec!["color.ui".into()]), &Done::Left));
+    assert_eq!(scene.repo.git(&["config", "color.ui"]), "never");
 }
