@@ -21,6 +21,12 @@ pub(super) fn of_resuming(fault: &Fault) -> AssistantError {
     }
 }
 
+/// Why the first prompt of a resumed session came to nothing. opencode, for one, says only then, and only so, that it
+/// cannot work where the session was begun.
+pub(super) fn of_going_on(fault: &Fault) -> AssistantError {
+    if fault.told().contains("service failure") { of_resuming(fault) } else { of_asking(fault) }
+}
+
 pub(super) fn of_asking(fault: &Fault) -> AssistantError {
     let told = fault.told();
     let words = told.to_lowercase();

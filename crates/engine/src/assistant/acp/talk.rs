@@ -195,7 +195,7 @@ impl Talk {
             }
             (Step::Session, Some(_)) => faults::of_resuming(fault),
             // Some find out only now; nothing has happened yet.
-            (Step::Prompt, Some(_)) if self.account.is_silent() => faults::of_resuming(fault),
+            (Step::Prompt, Some(_)) if self.account.is_silent() => faults::of_going_on(fault),
             _ => faults::of_asking(fault),
         };
         self.over(Err(error))
