@@ -101,9 +101,14 @@ impl Drive<'_> {
         let mut text = String::new();
         let end = self.follow(run, &mut updates, &mut text, log).await;
         drop(updates);
-        if tokio::time::timeout(LONGEST_END, self.desk.assistants.gone(run)).await.is_err() {
-            tracing::error!(%run, "what an assistant started is still at work");
-            crate::dispatch::end_processes(run).await;
+        match tokio::time::timeout(LONGEST_END, self.desk.assistants.gone(run)).await {
+            // Of a turn that was cut short, too: the next may be elsewhere.
+            Ok(Some(memory)) => drop(log.hear(self.session, Update::Memory(memory))),
+            Ok(None) => {}
+            Err(_) => {
+                tracing::error!(%run, "what an assistant started is still at work");
+                crate::dispatch::end_processes(run).await;
+            }
         }
         self.show(run, Glimpse::Ended).await;
         Ran { end, text }

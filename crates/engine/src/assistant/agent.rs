@@ -13,13 +13,14 @@ use hedgerow_core::Lease;
 use hedgerow_core::assistant::{Assistant, AssistantError, Outcome, Turn, Update, Updates};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::ChildStdin;
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 use super::dialogue::{Dialogue, Driver, Parting};
 use super::lines::Lines;
-use super::live::Live;
+use super::live::{Alive, Live};
 use super::memory::Memory;
 use super::start::{Running, Starting};
 use super::words::Tail;
@@ -46,7 +47,7 @@ pub(super) struct Agent {
 #[derive(Debug)]
 struct Shared {
     program: Program,
-    driver: Box<dyn Driver>,
+    driver: Arc<dyn Driver>,
     supervisor: Vec<OsString>,
     cage: Arc<Cage>,
 }
@@ -54,7 +55,7 @@ struct Shared {
 impl Agent {
     pub(super) fn new(
         program: Program,
-        driver: Box<dyn Driver>,
+        driver: Arc<dyn Driver>,
         supervisor: Vec<OsString>,
         cage: Arc<Cage>,
         live: Arc<Live>,
@@ -76,7 +77,7 @@ impl Assistant for Agent {
         let alive = self.live.enter(turn.run);
         tokio::spawn(async move {
             let ending = if is_leased {
-                shared.drive(&turn, &to).await
+                shared.drive(&turn, &to, &alive).await
             } else {
                 Some(Err(AssistantError::Failed("the lease is of another place".to_owned())))
             };
@@ -101,7 +102,7 @@ impl Stream for Updating {
 
 impl Shared {
     /// Starts the program, listens, and ends whatever is left of it. `None` when nobody wants to know.
-    async fn drive(self: &Arc<Self>, turn: &Turn, to: &Told) -> Option<Ending> {
+    async fn drive(self: &Arc<Self>, turn: &Turn, to: &Told, alive: &Alive) -> Option<Ending> {
         let (mut running, memory) = match self.start(turn).await {
             Ok(started) => started,
             Err(error) => return Some(Err(error)),
@@ -115,8 +116,10 @@ impl Shared {
         };
         running.end().await;
         let session = talk.session.or(ending.as_ref().and_then(|ending| ending.as_ref().ok()?.session.clone()));
-        if let Some(bytes) = memory.recalled(&*self.driver, session.as_deref()).await {
-            let _ = to.send(Ok(Update::Memory(bytes))).await;
+        if let Some(bytes) = memory.recalled(&self.driver, session).await
+            && let Err(SendError(Ok(Update::Memory(unheard)))) = to.send(Ok(Update::Memory(bytes))).await
+        {
+            alive.leave(unheard);
         }
         ending
     }

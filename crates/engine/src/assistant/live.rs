@@ -1,6 +1,6 @@
 //! The runs that this process has at work, so that whoever stopped one can wait until it is over.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hedgerow_core::RunId;
@@ -9,6 +9,8 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(super) struct Live {
     runs: Mutex<HashSet<RunId>>,
+    /// What agents remembered of runs that nobody listened to any more.
+    left: Mutex<HashMap<RunId, Vec<u8>>>,
     changed: Notify,
 }
 
@@ -25,20 +27,31 @@ impl Live {
         Alive { run, among: Arc::clone(self) }
     }
 
-    pub(super) async fn gone(&self, run: RunId) {
+    /// Returns what its agent remembered at the end, if nobody heard it.
+    pub(super) async fn gone(&self, run: RunId) -> Option<Vec<u8>> {
         loop {
             // Made before the look: a run that ends between the two is not missed.
             let changed = self.changed.notified();
             if !self.runs().contains(&run) {
-                return;
+                return self.left().remove(&run);
             }
             changed.await;
         }
     }
 
+    fn left(&self) -> MutexGuard<'_, HashMap<RunId, Vec<u8>>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn runs(&self) -> MutexGuard<'_, HashSet<RunId>> {
         // Nobody panics while they hold it: the set is whole.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Alive {
+    pub(super) fn leave(&self, memory: Vec<u8>) {
+        self.among.left().insert(self.run, memory);
     }
 }
 

@@ -5,15 +5,17 @@
 //! and nothing but a file of limited length is read.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use tokio::task::spawn_blocking;
 
 use super::dialogue::Driver;
+use crate::isolation::plain_file::read_plain_at;
 
 /// Longest memory of a session that we keep.
 const LONGEST: u64 = 32 << 20;
@@ -31,7 +33,8 @@ impl Memory {
         Self { home, folder }
     }
 
-    /// Puts what was kept back into the agent's home, if the agent does not have it there. Not for an async thread.
+    /// Puts what was kept back into the agent's home, unless the agent knows as much there: a conversation may have been
+    /// elsewhere meanwhile, and a turn that was cut short may not have been kept. Not for an async thread.
     pub(super) fn remind(&self, driver: &dyn Driver, session: Option<&str>, kept: Option<&[u8]>) {
         let (Some(home), Some(session), Some(kept)) = (&self.home, session, kept) else { return };
         let Some(file) = driver.memory(home, session, &self.folder) else { return };
@@ -43,21 +46,25 @@ impl Memory {
     }
 
     /// What the agent remembers of the session now.
-    pub(super) async fn recalled(&self, driver: &dyn Driver, session: Option<&str>) -> Option<Vec<u8>> {
-        let (home, session) = (self.home.clone()?, session?);
-        let file = driver.memory(&home, session, &self.folder)?;
-        let read = spawn_blocking(move || read(&home, file.strip_prefix(&home).ok()?).ok());
+    pub(super) async fn recalled(self, driver: &Arc<dyn Driver>, session: Option<String>) -> Option<Vec<u8>> {
+        let (home, session, driver) = (self.home?, session?, Arc::clone(driver));
+        let read = spawn_blocking(move || {
+            let file = driver.memory(&home, &session, &self.folder)?;
+            read(&home, file.strip_prefix(&home).ok()?).ok()
+        });
         read.await.ok().flatten()
     }
 }
 
-/// Publishes a file below a folder whole, unless there is one.
+/// Publishes a file below a folder whole, unless there is one that is as long: sessions only grow.
 fn write(home: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
     let (parent, name) = parent(home, below, true)?;
     match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(there) if FileType::from_raw_mode(there.st_mode) == FileType::RegularFile => return Ok(()),
-        Ok(_) => return Err(Errno::EXIST.into()),
-        Err(_) => {}
+        Ok(there) if FileType::from_raw_mode(there.st_mode) != FileType::RegularFile => {
+            return Err(Errno::EXIST.into());
+        }
+        Ok(there) if usize::try_from(there.st_size).is_ok_and(|length| length >= bytes.len()) => return Ok(()),
+        Ok(_) | Err(_) => {}
     }
     let new = format!(".{}.hedgerow", name.display());
     let _ = unlinkat(&parent, &new, AtFlags::empty());
@@ -69,19 +76,7 @@ fn write(home: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn read(home: &Path, below: &Path) -> io::Result<Vec<u8>> {
     let (parent, name) = parent(home, below, false)?;
-    // A pipe would keep us waiting.
-    let look = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = openat(&parent, name, look, Mode::empty())?;
-    let about = fstat(&file)?;
-    if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
-        return Err(Errno::INVAL.into());
-    }
-    let mut bytes = Vec::new();
-    File::from(file).take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > LONGEST) {
-        return Err(Errno::FBIG.into());
-    }
-    Ok(bytes)
+    read_plain_at(parent.as_fd(), name, LONGEST)
 }
 
 /// The folder of a file below `home`, reached without a link.
@@ -121,8 +116,10 @@ mod tests {
             (b"said".as_slice(), 0o600)
         );
 
-        write(home.path(), below, b"older").expect("there is one already");
+        write(home.path(), below, b"old").expect("there is one already");
         assert_eq!(read(home.path(), below).expect("it can be read"), b"said", "the agent's own is the newer one");
+        write(home.path(), below, b"said more elsewhere").expect("it can be written");
+        assert_eq!(read(home.path(), below).expect("it can be read"), b"said more elsewhere");
     }
 
     #[test]

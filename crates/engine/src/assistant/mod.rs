@@ -107,9 +107,9 @@ impl Assistants {
     }
 
     /// Returns once nothing is at work any more of a run that this process started. Whoever drops the updates of a run
-    /// waits here before its place goes to someone else.
-    pub async fn gone(&self, run: RunId) {
-        self.live.gone(run).await;
+    /// waits here before its place goes to someone else, and gets what the agent remembered at its end.
+    pub async fn gone(&self, run: RunId) -> Option<Vec<u8>> {
+        self.live.gone(run).await
     }
 
     fn unknown(&self, name: &str) -> UserError {
@@ -126,12 +126,12 @@ impl Assistants {
 }
 
 /// How to talk to such a program.
-fn driver(program: &Program) -> Box<dyn Driver> {
+fn driver(program: &Program) -> Arc<dyn Driver> {
     match program.kind {
-        AgentKind::Claude => Box::new(Claude::new(program)),
-        AgentKind::Script => Box::new(Script),
-        AgentKind::Codex => Box::new(Codex::new(program)),
-        AgentKind::Acp => Box::new(Acp::new(program)),
+        AgentKind::Claude => Arc::new(Claude::new(program)),
+        AgentKind::Script => Arc::new(Script),
+        AgentKind::Codex => Arc::new(Codex::new(program)),
+        AgentKind::Acp => Arc::new(Acp::new(program)),
     }
 }
 

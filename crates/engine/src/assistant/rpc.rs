@@ -51,7 +51,7 @@ impl Fault {
     }
 }
 
-pub(super) fn read(line: &[u8]) -> Line {
+fn read(line: &[u8]) -> Line {
     #[derive(Deserialize)]
     struct Raw {
         id: Option<Value>,
@@ -114,8 +114,10 @@ pub(super) struct Ear {
 }
 
 impl Ear {
-    pub(super) fn understood(&mut self) {
-        self.has_understood = true;
+    pub(super) fn read(&mut self, line: &[u8]) -> Line {
+        let line = read(line);
+        self.has_understood |= line != Line::Noise;
+        line
     }
 
     /// Kept for the log, unless there is nothing but noise.
@@ -254,7 +256,7 @@ mod tests {
         ear.noise(b"Welcome!").expect("it may come to the point");
         let parting = Parting { how: "it ended with exit status 1", ..Parting::default() };
         assert!(matches!(ear.broke_off(&parting), AssistantError::Garbled(why) if why.contains("`Welcome!`")));
-        ear.understood();
+        assert_ne!(ear.read(br#"{"jsonrpc":"2.0","method":"x"}"#), Line::Noise);
         assert!(matches!(ear.broke_off(&parting), AssistantError::Crashed(_)));
         let mut ear = Ear::default();
         assert!((0..=PATIENCE).any(|_| ear.noise(b"y").is_err()));

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -12,25 +13,30 @@ const LARGEST: u64 = 16 << 20;
 
 /// The bytes of an ordinary file, which may be behind links. Anything else is an error, at once.
 pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
-    read(path, OFlags::empty())
+    read(CWD, path, OFlags::empty(), LARGEST)
 }
 
 /// The same for a file that is kept or shown: what a link leads to is not it.
 pub(crate) fn read_plain_itself(path: &Path) -> io::Result<Vec<u8>> {
-    read(path, OFlags::NOFOLLOW)
+    read(CWD, path, OFlags::NOFOLLOW, LARGEST)
 }
 
-fn read(path: &Path, besides: OFlags) -> io::Result<Vec<u8>> {
+/// The same for a file in a folder that is open already.
+pub(crate) fn read_plain_at(folder: BorrowedFd<'_>, name: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    read(folder, name, OFlags::NOFOLLOW, longest)
+}
+
+fn read(from: BorrowedFd<'_>, path: &Path, besides: OFlags, longest: u64) -> io::Result<Vec<u8>> {
     // Without waiting for whoever might write into a pipe.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | besides;
-    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+    let file = File::from(openat(from, path, flags, Mode::empty())?);
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no ordinary file"));
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::other("it is larger than anything git writes there"));
+    file.take(longest + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > longest {
+        return Err(io::Error::other("it is larger than it should be"));
     }
     Ok(bytes)
 }

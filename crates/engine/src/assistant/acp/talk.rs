@@ -249,11 +249,7 @@ impl Dialogue for Talk {
     }
 
     fn hear(&mut self, line: &[u8]) -> Result<Heard, AssistantError> {
-        let message = rpc::read(line);
-        if message != Line::Noise {
-            self.ear.understood();
-        }
-        match message {
+        match self.ear.read(line) {
             Line::Noise => self.ear.noise(line),
             Line::Reply { id, .. } if id.as_u64() != Some(self.id) => Ok(Heard::update(rpc::other(line))),
             Line::Reply { outcome: Ok(answer), .. } => self.replied(&answer),

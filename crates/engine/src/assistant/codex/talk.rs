@@ -225,11 +225,7 @@ impl Dialogue for Talk {
     }
 
     fn hear(&mut self, line: &[u8]) -> Result<Heard, AssistantError> {
-        let message = rpc::read(line);
-        if message != Line::Noise {
-            self.ear.understood();
-        }
-        match message {
+        match self.ear.read(line) {
             Line::Noise => self.ear.noise(line),
             Line::Reply { id, outcome } => match id.as_u64() {
                 Some(id) => self.replied(id, outcome),
