@@ -20,8 +20,10 @@ pub mod message;
 pub mod note;
 pub mod platform;
 pub mod provider;
+pub mod repository;
 pub mod run;
 pub mod saved;
+pub mod secret;
 pub mod sha;
 pub mod split;
 pub mod untrusted;
@@ -37,5 +39,7 @@ pub use id::{
     CodebaseId, ConversationId, EnvironmentId, EventId, MessageId, ReplyId, RunId, SavedId, SessionId, Timestamp,
 };
 pub use lease::Lease;
+pub use repository::RepositoryName;
+pub use secret::Secret;
 pub use sha::CommitSha;
 pub use work::Work;

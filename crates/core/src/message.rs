@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::hints::Hints;
 use crate::id::{MessageId, Timestamp};
 use crate::platform::{ConversationKey, PlatformKind};
+use crate::repository::RepositoryName;
 
 /// An event as the platform delivered it, after its signature was checked and before anything was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,9 +47,13 @@ pub struct Message {
     pub text: String,
     /// The codebase that the person or the platform named.
     pub codebase: Option<String>,
+    /// The repository that an event of a forge is about. Nothing else may be worked on from there.
+    pub repository: Option<RepositoryName>,
     /// What was said before, as data for the assistant.
     pub context: Option<String>,
     pub hints: Hints,
+    /// What the platform needs to answer this very message, in its own words: a few bytes that are kept with it.
+    pub handle: Option<String>,
 }
 
 /// An issue or pull request came to its end, or back from it.
@@ -57,9 +62,23 @@ pub struct Closed {
     pub conversation: ConversationKey,
     /// Who closed it.
     pub author: Author,
+    /// Whether they may ask for things here. Who may not lets go of nothing but what a fork brought.
+    pub is_allowed: bool,
+    pub repository: Option<RepositoryName>,
     pub hints: Hints,
     pub merged: bool,
     pub reopened: bool,
+}
+
+/// Somebody asked who may not. They are told so once in a conversation, and nothing else happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub conversation: ConversationKey,
+    pub author: Author,
+    /// Said to them.
+    pub words: String,
+    /// See [`Message::handle`].
+    pub handle: Option<String>,
 }
 
 /// An event that can be acted on. Closings take the same road as messages, so that order is kept.
@@ -67,6 +86,7 @@ pub struct Closed {
 pub enum Event {
     Said(Box<Message>),
     Closed(Box<Closed>),
+    Refused(Box<Refused>),
 }
 
 /// What became of a delivery at the door.
@@ -85,4 +105,6 @@ pub enum Accepted {
 pub trait Inbox: Send + Sync {
     /// Returns when the event is safe on disk, or will not be.
     async fn accept(&self, raw: RawEvent) -> Accepted;
+    /// Whether a delivery was accepted whose meaning begins so, ever. For a platform that looks for what it missed.
+    async fn knows(&self, platform: PlatformKind, meaning: &str) -> bool;
 }

@@ -4,8 +4,11 @@ use async_trait::async_trait;
 
 use crate::assistant::{Step, Usage};
 use crate::branch::BranchName;
-use crate::id::RunId;
+use crate::id::{RunId, Timestamp};
 use crate::message::{Author, Event, RawEvent};
+use crate::repository::RepositoryName;
+use crate::secret::Secret;
+use crate::sha::CommitSha;
 use crate::words;
 use crate::work::Work;
 
@@ -46,6 +49,29 @@ pub struct Reply {
     pub last: bool,
     /// The same for every attempt to send this reply, so that a platform can recognise a repeat.
     pub idempotency_key: String,
+    /// An earlier attempt may have arrived.
+    pub is_repeat: bool,
+    /// The run whose last word this is.
+    pub run: Option<RunId>,
+    /// The handle of the message that this answers ([`crate::message::Message::handle`]).
+    pub handle: Option<String>,
+}
+
+impl Reply {
+    /// A reply that answers nobody in particular, sent for the first time.
+    pub fn new(text: impl Into<String>, last: bool, idempotency_key: impl Into<String>) -> Self {
+        let (text, idempotency_key) = (text.into(), idempotency_key.into());
+        Self { text, last, idempotency_key, is_repeat: false, run: None, handle: None }
+    }
+}
+
+/// How it stands with a message, for a platform that can show that on the message itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Seen,
+    Working,
+    Done,
+    Failed,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +105,10 @@ pub trait Platform: Send + Sync {
     async fn show(&self, to: &ConversationKey, live: &Live) {
         let _ = (to, live);
     }
+    /// Shows how it stands with a message. Nobody relies on it; safe to repeat. `handle` is what `prepare` gave.
+    async fn mark(&self, handle: &str, mark: Mark) {
+        let _ = (handle, mark);
+    }
 }
 
 /// What happens in a run, as it happens.
@@ -108,9 +138,19 @@ pub enum Glimpse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkState {
     Open,
+    /// Also: transferred, or deleted.
     Closed,
     Merged,
     Unknown,
+}
+
+words! {
+    /// How the checks of a pull request stand, all together.
+    Checks as "state of checks" {
+        Pending = "pending",
+        Passing = "passing",
+        Failing = "failing",
+    }
 }
 
 /// What a person may do on a repository.
@@ -122,6 +162,26 @@ pub enum Permission {
     Admin,
 }
 
+/// A pull request as the forge has it now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    pub number: u64,
+    pub url: String,
+    pub title: String,
+    pub state: WorkState,
+    pub is_draft: bool,
+    /// `None` when it is gone, or no name that git takes.
+    pub head_branch: Option<BranchName>,
+    /// Where its head is; of a merged one, where it was merged.
+    pub head: Option<CommitSha>,
+    /// Whether its head is in another repository.
+    pub is_fork: bool,
+    pub base_branch: Option<BranchName>,
+    /// `None` when there are none.
+    pub checks: Option<Checks>,
+    pub created_at: Option<Timestamp>,
+}
+
 /// A pull request to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestDraft {
@@ -131,10 +191,44 @@ pub struct PullRequestDraft {
     pub body: String,
 }
 
-/// What a platform with issues and pull requests can additionally be asked.
+/// What git shows a remote. Held in memory only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The URL it is for, such as `https://github.com/acme/shop.git`; shown to no other.
+    pub url: String,
+    pub username: String,
+    pub password: Secret,
+}
+
+/// What a platform with issues and pull requests can additionally be asked. Each call ends within a minute.
 #[async_trait]
 pub trait Forge: Send + Sync {
-    async fn state(&self, work: &Work) -> Result<WorkState, PlatformError>;
-    async fn permission(&self, author: &Author) -> Result<Permission, PlatformError>;
-    async fn open_pull_request(&self, draft: &PullRequestDraft) -> Result<u64, PlatformError>;
+    fn platform(&self) -> PlatformKind;
+    /// Which repository of this forge a remote's URL names, in whatever form. `None`: it is elsewhere.
+    fn repository(&self, remote: &str) -> Option<RepositoryName>;
+    /// Where to clone it from. Without any credential in it.
+    fn clone_url(&self, repository: &RepositoryName) -> String;
+    /// Whether a repository that somebody asks about is cloned when it is not there yet.
+    fn clones(&self) -> bool;
+    /// What opens it for fetching and pushing. Asked for each time it is needed: it may be short-lived.
+    async fn credential(&self, repository: &RepositoryName) -> Result<Credential, PlatformError>;
+    async fn state(&self, repository: &RepositoryName, work: &Work) -> Result<WorkState, PlatformError>;
+    async fn permission(&self, repository: &RepositoryName, author: &Author) -> Result<Permission, PlatformError>;
+    /// `None` when there is none of that number.
+    async fn pull_request(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+    ) -> Result<Option<PullRequest>, PlatformError>;
+    /// The open pull request whose head is this branch of the repository itself.
+    async fn pull_request_of(
+        &self,
+        repository: &RepositoryName,
+        head: &BranchName,
+    ) -> Result<Option<PullRequest>, PlatformError>;
+    async fn open_pull_request(
+        &self,
+        repository: &RepositoryName,
+        draft: &PullRequestDraft,
+    ) -> Result<PullRequest, PlatformError>;
 }

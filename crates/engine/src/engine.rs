@@ -216,7 +216,7 @@ impl Engine {
         // git names worktrees by their real paths; ours must be comparable.
         settings.home = real_path(&settings.home);
         settings.worktrees = real_path(&settings.worktrees);
-        let git = Git::new(&settings.git, settings.git_env.clone());
+        let git = Git::new(&settings.git, settings.git_env.clone()).with_forges(settings.forges.clone());
         let (version, store) = tokio::join!(git.require_version(), Store::open(&settings.database));
         let (version, store) = (version?, store?);
         let provider = Arc::new(WorktreeProvider::new(git.clone(), version, &settings));

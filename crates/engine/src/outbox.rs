@@ -265,7 +265,10 @@ impl Sender {
     async fn send(&self, reply: &Outgoing) -> Went {
         let again = reply.doubts > 0 && !self.platform.recognises_repeats();
         let text = if again { format!("{AGAIN}\n{}", reply.words) } else { reply.words.clone() };
-        let outgoing = Reply { text, last: reply.last, idempotency_key: reply.id.to_string() };
+        let outgoing = Reply {
+            is_repeat: reply.attempts > 1 || reply.doubts > 0,
+            ..Reply::new(text, reply.last, reply.id.to_string())
+        };
         let (platform, to, timeout) = (self.platform.clone(), reply.to.clone(), self.timeout);
         // A task of its own, so that a platform that breaks does not take the sender with it.
         let sending = tokio::spawn(async move { tokio::time::timeout(timeout, platform.send(&to, &outgoing)).await });

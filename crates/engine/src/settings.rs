@@ -9,6 +9,7 @@ use std::time::Duration;
 use hedgerow_core::environment::Actor;
 use hedgerow_core::{BranchName, words};
 
+use crate::forges::Forges;
 use crate::gateway::GatewaySettings;
 use crate::store::Database;
 
@@ -57,6 +58,8 @@ pub struct Settings {
     pub runs: Runs,
     /// `None`: agents bring their own logins.
     pub gateway: Option<Arc<GatewaySettings>>,
+    /// Where issues and pull requests are.
+    pub forges: Forges,
 }
 
 /// The least and the greatest number of minutes that a run, or a silence in it, may be given.

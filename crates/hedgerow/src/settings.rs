@@ -11,7 +11,6 @@ mod handover;
 mod keys;
 mod llm;
 mod reader;
-mod secret;
 pub(crate) mod token;
 
 use std::collections::BTreeMap;
@@ -30,9 +29,9 @@ use hedgerow_engine::store::Database;
 use serde::{Serialize, Serializer};
 
 pub(crate) use handover::{Handed, withdraw_secrets};
+pub(crate) use hedgerow_core::Secret;
 use keys::Key;
 use reader::Reader;
-pub(crate) use secret::Secret;
 
 /// The name of the file in the home.
 const FILE: &str = "hedgerow.toml";
@@ -240,6 +239,7 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
         git_email: reader.text(&keys::GIT_EMAIL, checks::git_email)?,
         runs: runs(&mut reader)?,
         gateway: llm::gateway(&mut reader)?,
+        forges: hedgerow_engine::Forges::default(),
         home: home.path,
     };
     settings.runs.sandbox.hidden = hidden(&settings);

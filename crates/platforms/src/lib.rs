@@ -10,6 +10,7 @@
 //!
 //! [`Hints`]: hedgerow_core::Hints
 
+pub mod github;
 pub mod terminal;
 
 pub use hedgerow_core::message::Inbox;

@@ -98,8 +98,10 @@ impl Platform for Terminal {
             author: Author { id: body.author.clone(), name: body.author },
             text: body.text,
             codebase: body.codebase,
+            repository: None,
             context: None,
             hints: Hints::default(),
+            handle: None,
         }))))
     }
 
@@ -147,7 +149,7 @@ mod tests {
     #[tokio::test]
     async fn a_window_shows_a_reply_once_and_none_when_it_is_closed() {
         let (terminal, mut shown) = Terminal::open("alice@shop");
-        let reply = Reply { text: "Done.".to_owned(), last: true, idempotency_key: "1".to_owned() };
+        let reply = Reply::new("Done.", true, "1");
         for _ in 0..2 {
             terminal.send(&key(), &reply).await.expect("the window is open");
         }

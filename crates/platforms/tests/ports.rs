@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard};
 use async_trait::async_trait;
 use hedgerow_core::message::{Accepted, Author, Closed, DeliveryKey, Event, Message, RawEvent};
 use hedgerow_core::platform::{
-    ConversationKey, Pace, Permission, PlatformError, PlatformKind, PullRequestDraft, Reply, WorkState,
+    ConversationKey, Credential, Pace, Permission, PlatformError, PlatformKind, PullRequest, PullRequestDraft, Reply,
+    WorkState,
 };
-use hedgerow_core::{BranchName, Hints, MessageId, Timestamp, Work};
+use hedgerow_core::{BranchName, Hints, MessageId, RepositoryName, Timestamp, Work};
 use hedgerow_platforms::{Forge, Inbox, Platform};
 
 /// A notice board: each line pinned to it is `<verb> <number> <person> <text>`.
@@ -21,6 +22,24 @@ struct Board {
 }
 
 impl Board {
+    fn opened(&self) -> Vec<PullRequest> {
+        let drafts = self.pull_requests.lock().expect("no test panics while it holds the lock");
+        let opened = |(number, draft): (u64, &PullRequestDraft)| PullRequest {
+            number,
+            url: format!("board:{number}"),
+            title: draft.title.clone(),
+            state: WorkState::Open,
+            is_draft: false,
+            head_branch: Some(draft.head.clone()),
+            head: None,
+            is_fork: false,
+            base_branch: Some(draft.base.clone()),
+            checks: None,
+            created_at: None,
+        };
+        (1..).zip(drafts.iter()).map(opened).collect()
+    }
+
     fn replies(&self) -> MutexGuard<'_, Vec<(ConversationKey, Reply)>> {
         self.pinned.lock().expect("no test panics while it holds the lock")
     }
@@ -59,12 +78,22 @@ impl Platform for Board {
                 author: Author { id: person.to_owned(), name: person.to_owned() },
                 text: parts.next().unwrap_or_default().to_owned(),
                 codebase: None,
+                repository: None,
                 context: None,
                 hints,
+                handle: None,
             }))),
             "close" => {
                 let author = Author { id: person.to_owned(), name: person.to_owned() };
-                let closed = Closed { conversation, author, hints, merged: false, reopened: false };
+                let closed = Closed {
+                    conversation,
+                    author,
+                    is_allowed: true,
+                    repository: None,
+                    hints,
+                    merged: false,
+                    reopened: false,
+                };
                 Some(Event::Closed(Box::new(closed)))
             }
             _ => None,
@@ -85,19 +114,54 @@ impl Platform for Board {
 
 #[async_trait]
 impl Forge for Board {
-    async fn state(&self, work: &Work) -> Result<WorkState, PlatformError> {
+    fn platform(&self) -> PlatformKind {
+        PlatformKind::Terminal
+    }
+
+    fn repository(&self, remote: &str) -> Option<RepositoryName> {
+        remote.strip_prefix("board:")?.parse().ok()
+    }
+
+    fn clone_url(&self, repository: &RepositoryName) -> String {
+        format!("board:{repository}")
+    }
+
+    fn clones(&self) -> bool {
+        false
+    }
+
+    async fn credential(&self, _: &RepositoryName) -> Result<Credential, PlatformError> {
+        Err(PlatformError::Refused("there is nothing to open".into()))
+    }
+
+    async fn state(&self, _: &RepositoryName, work: &Work) -> Result<WorkState, PlatformError> {
         let number = if let Work::Issue(number) = work { Some(number) } else { None };
         Ok(number.and_then(|number| self.issues.get(number)).copied().unwrap_or(WorkState::Unknown))
     }
 
-    async fn permission(&self, author: &Author) -> Result<Permission, PlatformError> {
+    async fn permission(&self, _: &RepositoryName, author: &Author) -> Result<Permission, PlatformError> {
         Ok(if author.id == "alice" { Permission::Write } else { Permission::None })
     }
 
-    async fn open_pull_request(&self, draft: &PullRequestDraft) -> Result<u64, PlatformError> {
-        let mut opened = self.pull_requests.lock().expect("no test panics while it holds the lock");
-        opened.push(draft.clone());
-        Ok(opened.len() as u64)
+    async fn pull_request(&self, _: &RepositoryName, number: u64) -> Result<Option<PullRequest>, PlatformError> {
+        Ok(self.opened().into_iter().find(|opened| opened.number == number))
+    }
+
+    async fn pull_request_of(
+        &self,
+        _: &RepositoryName,
+        head: &BranchName,
+    ) -> Result<Option<PullRequest>, PlatformError> {
+        Ok(self.opened().into_iter().find(|opened| opened.head_branch.as_ref() == Some(head)))
+    }
+
+    async fn open_pull_request(
+        &self,
+        _: &RepositoryName,
+        draft: &PullRequestDraft,
+    ) -> Result<PullRequest, PlatformError> {
+        self.pull_requests.lock().expect("no test panics while it holds the lock").push(draft.clone());
+        Ok(self.opened().pop().expect("one was opened just now"))
     }
 }
 
@@ -121,6 +185,16 @@ impl Inbox for Tray {
         events.push((id, raw));
         Accepted::Queued(id)
     }
+
+    async fn knows(&self, platform: PlatformKind, meaning: &str) -> bool {
+        let events = self.events.lock().expect("no test panics while it holds the lock");
+        let begins = |raw: &RawEvent| raw.delivery.meaning.as_ref().is_some_and(|it| it.starts_with(meaning));
+        events.iter().any(|(_, raw)| raw.platform == platform && begins(raw))
+    }
+}
+
+fn shop() -> RepositoryName {
+    "acme/shop".parse().expect("a name")
 }
 
 fn delivered(id: &str, body: &str) -> RawEvent {
@@ -165,7 +239,7 @@ async fn a_closing_takes_the_same_road_and_what_is_not_for_us_ends_there() {
 async fn a_reply_that_is_sent_twice_is_seen_once() {
     let board = Board::default();
     let to = ConversationKey { platform: PlatformKind::Terminal, id: "board#42".into() };
-    let reply = Reply { text: "Done.".into(), last: true, idempotency_key: "run-1/last".into() };
+    let reply = Reply::new("Done.", true, "run-1/last");
     for _ in 0..2 {
         board.send(&to, &reply).await.expect("the board is open");
     }
@@ -178,12 +252,12 @@ async fn a_reply_that_is_sent_twice_is_seen_once() {
 #[tokio::test]
 async fn a_forge_can_be_asked_and_told() {
     let forge: Box<dyn Forge> = Box::new(Board { issues: [(42, WorkState::Closed)].into(), ..Board::default() });
-    assert_eq!(forge.state(&Work::Issue(42)).await.expect("it answers"), WorkState::Closed);
-    assert_eq!(forge.state(&Work::Issue(7)).await.expect("it answers"), WorkState::Unknown);
+    assert_eq!(forge.state(&shop(), &Work::Issue(42)).await.expect("it answers"), WorkState::Closed);
+    assert_eq!(forge.state(&shop(), &Work::Issue(7)).await.expect("it answers"), WorkState::Unknown);
 
     let person = |name: &str| Author { id: name.into(), name: name.into() };
-    assert!(forge.permission(&person("alice")).await.expect("it answers") >= Permission::Write);
-    assert!(forge.permission(&person("mallory")).await.expect("it answers") < Permission::Write);
+    assert!(forge.permission(&shop(), &person("alice")).await.expect("it answers") >= Permission::Write);
+    assert!(forge.permission(&shop(), &person("mallory")).await.expect("it answers") < Permission::Write);
 
     let branch = |name| BranchName::parse(name).expect("a plain name");
     let draft = PullRequestDraft {
@@ -192,5 +266,6 @@ async fn a_forge_can_be_asked_and_told() {
         title: "Fix login".into(),
         body: String::new(),
     };
-    assert_eq!(forge.open_pull_request(&draft).await.expect("it opens"), 1);
+    let opened = forge.open_pull_request(&shop(), &draft).await.expect("it opens");
+    assert_eq!(forge.pull_request_of(&shop(), &draft.head).await.expect("it answers"), Some(opened));
 }

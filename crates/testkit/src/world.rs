@@ -203,6 +203,7 @@ pub(crate) fn settings_at(folder: &Path, database: Database) -> Settings {
         git_email: None,
         runs: Runs::default(),
         gateway: None,
+        forges: hedgerow_engine::Forges::default(),
     }
 }
 

@@ -74,8 +74,10 @@ impl Platform for HttpPlatform {
             author: Author { id: person.clone(), name: person },
             text: said.text,
             codebase: said.codebase,
+            repository: None,
             context: None,
             hints: Hints::default(),
+            handle: None,
         }))))
     }
 

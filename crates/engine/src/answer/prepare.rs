@@ -55,6 +55,7 @@ pub(super) async fn prepare(desk: &Arc<Desk>, delivered: &Delivered) -> Outcome<
             };
             Ok(Prepared::Closed(Box::new(closing)))
         }
+        Event::Refused(_) => Ok(Prepared::Nothing),
     }
 }
 

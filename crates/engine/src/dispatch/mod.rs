@@ -214,4 +214,9 @@ impl Inbox for Dispatcher {
         }
         self.door.accept(raw).await
     }
+
+    async fn knows(&self, platform: PlatformKind, meaning: &str) -> bool {
+        // A store that does not answer now is asked again at the next look; an act that is done twice is not undone.
+        self.desk.engine.store().knows(platform, meaning).await.unwrap_or(true)
+    }
 }

@@ -15,6 +15,7 @@ use tokio::sync::{Notify, mpsc};
 use super::remains::Note;
 use super::watch::{Group, Patience, Sink, Watch};
 use super::{GitError, GitResult};
+use crate::forges::Forges;
 
 /// Reading from a repository is over in this time.
 const READING: Duration = Duration::from_secs(30);
@@ -43,12 +44,20 @@ pub struct Git {
     env: Vec<(OsString, OsString)>,
     /// Entries that were mended in passing, until somebody writes them down.
     pub(super) mended: Arc<Mutex<Vec<PathBuf>>>,
+    /// Who opens remotes that are theirs.
+    pub(super) forges: Forges,
 }
 
 impl Git {
     /// `env` is added to the surroundings of every call.
     pub fn new(program: impl Into<PathBuf>, env: Vec<(OsString, OsString)>) -> Self {
-        Self { program: program.into(), env, mended: Arc::default() }
+        Self { program: program.into(), env, mended: Arc::default(), forges: Forges::default() }
+    }
+
+    /// The same, with those who open remotes that are theirs.
+    #[must_use]
+    pub fn with_forges(self, forges: Forges) -> Self {
+        Self { forges, ..self }
     }
 
     /// Begins a call that runs in `at`. git looks for a repository there and never above.

@@ -39,6 +39,18 @@ impl Store {
         Ok(answers)
     }
 
+    /// Whether a delivery was written down whose meaning begins so, in whatever state it is.
+    pub async fn knows(&self, platform: PlatformKind, meaning: &str) -> Result<bool, StoreError> {
+        let length = i64::try_from(meaning.chars().count()).unwrap_or(i64::MAX);
+        let row = sqlx::query("SELECT count(*) AS many FROM inbox WHERE platform = $1 AND substr(meaning, 1, $3) = $2")
+            .bind(platform.as_str())
+            .bind(meaning)
+            .bind(length)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(Row(&row).number::<u64>("many")? > 0)
+    }
+
     /// How many messages wait, of all platforms.
     pub async fn waiting(&self) -> Result<u64, StoreError> {
         waiting(&mut *self.pool.acquire().await?).await

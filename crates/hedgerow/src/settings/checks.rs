@@ -11,8 +11,8 @@ use hedgerow_engine::settings::SandboxMode;
 use hedgerow_engine::store::Database;
 
 use super::keys::Key;
-use super::secret::Secret;
 use super::{Given, Origin, Surroundings, refuse};
+use hedgerow_core::Secret;
 
 /// The longest name Hedgerow generates: a task with the longest slug.
 const LONGEST_GENERATED: &str = "task-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";

@@ -11,8 +11,8 @@ use hedgerow_engine::store::Database;
 
 use super::file::Contents;
 use super::keys::{self, Form, Key};
-use super::secret::Secret;
 use super::{Entry, Given, Origin, Surroundings, checks, refuse, token};
+use hedgerow_core::Secret;
 
 pub(super) struct Reader<'a> {
     pub(super) around: &'a Surroundings,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hedgerow_core::{Kind, UserError};
 
 use super::checks;
-use super::secret::Secret;
+use hedgerow_core::Secret;
 
 /// Longer than any token.
 const MOST_BYTES: u64 = 4096;

@@ -35,6 +35,10 @@ impl Inbox for StoreInbox {
         let written = self.engine.store().deliver(&[raw], self.room.load(Ordering::SeqCst)).await;
         written.map_or(Accepted::Busy, |answers| answers[0])
     }
+
+    async fn knows(&self, platform: PlatformKind, meaning: &str) -> bool {
+        self.engine.store().knows(platform, meaning).await.unwrap_or(true)
+    }
 }
 
 pub(crate) struct Door {
@@ -154,7 +158,7 @@ impl Door {
     }
 
     pub(crate) async fn sends(&self, to: &ConversationKey) {
-        let reply = Reply { text: String::new(), last: true, idempotency_key: "x".to_owned() };
+        let reply = Reply::new("", true, "x");
         self.platform.send(to, &reply).await.expect("sending is never refused");
     }
 

@@ -89,8 +89,7 @@ impl Own {
         }
         self.open = open;
         replies.sort_by_key(|(id, _, _)| *id);
-        let reply =
-            |(id, text, last): (hedgerow_core::ReplyId, _, _)| Reply { text, last, idempotency_key: id.to_string() };
+        let reply = |(id, text, last): (hedgerow_core::ReplyId, String, _)| Reply::new(text, last, id.to_string());
         Ok(replies.into_iter().map(reply).collect())
     }
 }

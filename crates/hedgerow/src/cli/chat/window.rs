@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn reply(text: &str, last: bool) -> Shown {
-        Shown::Reply(Reply { text: text.to_owned(), last, idempotency_key: text.to_owned() })
+        Shown::Reply(Reply::new(text, last, text))
     }
 
     fn drawn(all: &[Shown]) -> Vec<(Voice, String)> {

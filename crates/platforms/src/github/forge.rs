@@ -1,0 +1,1 @@
+//! What the engine asks about issues, pull requests and people.
