@@ -19,6 +19,7 @@ mod logs;
 mod owners;
 mod refs;
 mod stash;
+mod tracking;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,9 @@ pub struct Tripwire {
     /// Branches that are the run's to move.
     own: Vec<String>,
     refs: Targets,
+    /// What was known of the branches of remotes.
+    #[serde(default)]
+    tracking: Targets,
     stash: Vec<Stashed>,
     /// Logs of refs that are neither files nor folders.
     odd_logs: Vec<PathBuf>,
@@ -128,6 +132,7 @@ impl Engine {
         let common_dir = repo.common_dir().to_owned();
         let links = linked(&environment.path, &common_dir).map_err(Trouble::links(&environment.path))?;
         let refs = repo.watched_refs(environment.id).await?;
+        let tracking = repo.tracking_refs().await?;
         let mut own = self.own_branches(environment.id);
         own.push(environment.branch.full_ref());
         // Where an earlier run left its HEAD, unless that is somebody else's branch.
@@ -152,6 +157,7 @@ impl Engine {
             common_dir,
             own,
             refs,
+            tracking,
         };
         self.keep_tripwire(&tripwire).map_err(Trouble::folder(&self.tripwires()))?;
         Ok(tripwire)
@@ -167,6 +173,12 @@ impl Engine {
             Err(error) => {
                 tracing::error!(run = %tripwire.run, ?error, "what a run did to refs could not be looked at");
                 found.push(Found::new(What::File("refs".to_owned()), Done::Failed(self.keep_account(&tripwire))));
+            }
+        }
+        match self.spring_tracking(&tripwire).await {
+            Ok(more) => found.extend(more),
+            Err(error) => {
+                tracing::error!(run = %tripwire.run, ?error, "what a run did to what is known of remotes could not be looked at");
             }
         }
         for one in &found {
@@ -198,8 +210,8 @@ impl Engine {
     /// The same for a run whose server died.
     pub(crate) async fn spring_left(&self, run: RunId, by: &Actor) -> Vec<Found> {
         let (state, taken) = (self.tripwire_of(run), self.tripwires().join(format!("{run}-left")));
-        // Of several who find it one looks.
-        if fs::rename(&state, &taken).is_err() {
+        // Of several who find it one looks. Whoever looked before may have died over it.
+        if fs::rename(&state, &taken).is_err() && !taken.exists() {
             return Vec::new();
         }
         let read = fs::read(&taken).map_err(anyhow::Error::new);

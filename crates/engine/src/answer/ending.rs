@@ -189,7 +189,7 @@ pub(crate) async fn after_a_death(desk: &Desk, delivered: Delivered) -> Outcome<
         tracing::warn!(environment = %environment.id, %error, "a checkpoint could not be made");
     }
     let words = messages::interrupted(run.is_some(), environment.as_ref(), delivered.said.as_deref());
-    let words = found.iter().map(replies::overstepped).chain([words]).collect::<Vec<_>>().join("\n\n");
+    let words = replies::all_overstepped(&found).into_iter().chain([words]).collect::<Vec<_>>().join("\n\n");
     tracing::warn!(id = %delivered.id, "a message was interrupted");
     let why = Some("the server stopped in the middle of it".to_owned());
     let run = run.map(|run| RunEnd { run: run.id, state: RunState::Interrupted, why });

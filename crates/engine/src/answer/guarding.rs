@@ -2,6 +2,7 @@
 
 use hedgerow_core::RunId;
 use hedgerow_core::assistant::Bounds;
+use tokio::time::sleep;
 
 use super::Story;
 use super::place::Ground;
@@ -39,6 +40,15 @@ impl Story {
         if matches!(engine.renew(ground.lease()).await, Ok(false)) {
             return Vec::new();
         }
-        engine.spring(tripwire, &self.by).await.iter().map(replies::overstepped).collect()
+        let mut springing = std::pin::pin!(engine.spring(tripwire, &self.by));
+        let found = loop {
+            tokio::select! {
+                biased;
+                found = &mut springing => break found,
+                // A thousand refs, or a remote that takes its time, must not cost the lease.
+                () = sleep(engine.settings().runs.lease / 4) => drop(engine.renew(ground.lease()).await),
+            }
+        };
+        replies::all_overstepped(&found)
     }
 }

@@ -213,7 +213,12 @@ impl Story {
         let engine = &self.desk.engine;
         while let Some(left) = engine.store().running_in(environment.id).await? {
             end_processes(left.id).await;
-            engine.spring_left(left.id, &left.author).await;
+            let found = engine.spring_left(left.id, &left.author).await;
+            if !found.is_empty() {
+                let words = replies::all_overstepped(&found).join("\n\n");
+                let reply = NewReply { conversation: left.conversation, message: None, words };
+                engine.store().say(&reply, engine.now()).await?;
+            }
             engine.store().interrupt_run(left.id, engine.now()).await?;
         }
         let row = engine.store().environment(environment.id).await?;

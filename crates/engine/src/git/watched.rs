@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hedgerow_core::provider::NoProgress;
 use hedgerow_core::{EnvironmentId, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,15 @@ impl Repo {
     /// Every branch, tag, replacement, the last stash, and the checkpoints of an environment. One call however many.
     pub async fn watched_refs(&self, id: EnvironmentId) -> GitResult<Targets> {
         let own = checkpoints_of(id);
-        let patterns = ["refs/heads/", "refs/tags/", "refs/replace/", "refs/stash", own.as_str()];
+        self.targets(&["refs/heads/", "refs/tags/", "refs/replace/", "refs/stash", own.as_str()]).await
+    }
+
+    /// What is known of the branches of remotes.
+    pub async fn tracking_refs(&self) -> GitResult<Targets> {
+        self.targets(&["refs/remotes/"]).await
+    }
+
+    async fn targets(&self, patterns: &[&str]) -> GitResult<Targets> {
         let call = self.call().args(["for-each-ref", "--format=%(objectname) %(refname)%00%(symref)"]).args(patterns);
         let out = call.read().await?;
         let line = |line: &str| {
@@ -53,6 +62,28 @@ impl Repo {
         let to = was.unwrap_or(&none);
         let args = ["update-ref", "--no-deref", "--create-reflog", "-m", why, "--end-of-options", name, to];
         self.call().args(args).arg(seen.unwrap_or(&none)).write().await.map(drop)
+    }
+
+    /// The branches that a remote has, and where they are.
+    pub async fn remote_heads(&self, remote: &str) -> GitResult<BTreeMap<String, String>> {
+        let call = self.call().args(["ls-remote", "--quiet", "--heads"]).args(self.upload_pack(remote));
+        let out = call.args(["--end-of-options", remote]).long(&NoProgress).await?;
+        let text = String::from_utf8_lossy(&out);
+        let head = |line: &str| {
+            let (object, name) = line.split_once('\t')?;
+            Some((name.strip_prefix("refs/heads/")?.to_owned(), object.to_owned()))
+        };
+        Ok(text.lines().filter_map(head).collect())
+    }
+
+    /// Makes a ref another name for a ref.
+    pub async fn set_alias(&self, name: &str, of: &str) -> GitResult<()> {
+        self.call().args(["symbolic-ref", "--end-of-options", name, of]).write().await.map(drop)
+    }
+
+    /// Takes away a ref that is another name for one, and not what it stands for.
+    pub async fn remove_alias(&self, name: &str) -> GitResult<()> {
+        self.call().args(["symbolic-ref", "--delete", "--end-of-options", name]).write().await.map(drop)
     }
 
     /// Holds on to an object that a ref led to during a run.

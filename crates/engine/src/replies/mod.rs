@@ -32,7 +32,7 @@ pub(crate) use failing::IN_A_TERMINAL;
 pub use failing::failure;
 pub use measure::{age, ago, bytes, day, figures, moment, quoted, span, used};
 pub use notes::{note, skipped};
-pub use overstepping::overstepped;
+pub use overstepping::{all_overstepped, overstepped};
 pub(crate) use standing::{Census, Standing, environments, status, worktrees};
 pub(crate) use sweeping::cleaned_up;
 pub use sweeping::{sweep_summary, swept};

@@ -2,6 +2,9 @@
 
 use crate::tripwire::{Done, Found, What};
 
+/// So many findings are told one by one.
+const MOST: usize = 20;
+
 /// One sentence or two for each finding.
 pub fn overstepped(found: &Found) -> String {
     let done = match &found.done {
@@ -28,6 +31,13 @@ pub fn overstepped(found: &Found) -> String {
         What::Stash(message) => changed(is_left, "dropped", &format!("somebody else's stash (`{message}`)")),
     };
     format!("{what} {done}")
+}
+
+/// All of them, as far as anybody reads on; the log of events has the rest.
+pub fn all_overstepped(found: &[Found]) -> Vec<String> {
+    let more = found.len().saturating_sub(MOST);
+    let more = (more > 0).then(|| format!("And {more} more like these; the log of events names each."));
+    found.iter().take(MOST).map(overstepped).chain(more).collect()
 }
 
 fn changed(is_left: bool, verb: &str, what: &str) -> String {

@@ -151,10 +151,13 @@ impl Store {
 
     /// What happened to a codebase and its environments, oldest first.
     pub async fn events_in(&self, codebase: CodebaseId) -> Result<Vec<Event>, StoreError> {
-        let rows = sqlx::query(concat!("SELECT ", columns!(), " FROM events WHERE codebase_id = $1 ORDER BY at, id"))
-            .bind(codebase.to_string())
-            .fetch_all(&self.pool)
-            .await?;
+        self.events_since(codebase, Timestamp::from_millis(i64::MIN)).await
+    }
+
+    /// The same from a moment on.
+    pub async fn events_since(&self, codebase: CodebaseId, since: Timestamp) -> Result<Vec<Event>, StoreError> {
+        let query = concat!("SELECT ", columns!(), " FROM events WHERE codebase_id = $1 AND at >= $2 ORDER BY at, id");
+        let rows = sqlx::query(query).bind(codebase.to_string()).bind(since.as_millis()).fetch_all(&self.pool).await?;
         rows.iter().map(event).collect()
     }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use hedgerow_core::BranchName;
 use tokio::time::sleep;
 
 use super::owners::{self, Word, branch_of, visited};
@@ -23,10 +22,12 @@ impl Engine {
         let Some(codebase) = self.store.codebase(tripwire.codebase).await? else { return Ok(Vec::new()) };
         let repo = self.git.open(&codebase).await?;
         let now = repo.watched_refs(tripwire.environment).await?;
+        let suspects = suspects(tripwire, &now);
+        let ours = if suspects.is_empty() { Vec::new() } else { self.moved_by_us(tripwire).await? };
         let mut found = Vec::new();
-        for (name, is) in suspects(tripwire, &now) {
+        for (name, is) in suspects {
             let was = tripwire.refs.get(&name);
-            let done = match self.judge(tripwire, &repo, &name, is.as_ref()).await? {
+            let done = match judge(tripwire, &repo, &ours, &name, is.as_ref()).await? {
                 Judgement::Theirs => continue,
                 Judgement::Unknown => {
                     // Nobody needs it if it was right; whoever does finds it.
@@ -56,57 +57,64 @@ impl Engine {
         Ok(found)
     }
 
-    /// Whose change it is that a ref is what it is now.
-    async fn judge(&self, tripwire: &Tripwire, repo: &Repo, name: &str, is: Option<&Target>) -> Outcome<Judgement> {
-        let Some(branch) = name.strip_prefix("refs/heads/") else { return Ok(Judgement::Overstepped) };
-        let is_free = || owners::holder(name, &tripwire.common_dir, &tripwire.admin).is_none();
-        if branch_of(&tripwire.admin).as_deref() == Some(name) && is_free() {
-            // The environment is on it by now; moved away below it, all its files would look changed.
-            return Ok(Judgement::Unknown);
-        }
-        let object = is.map(|is| is.object.clone());
-        if self.moved_it_ourselves(tripwire, branch, object.as_deref()).await? {
-            return Ok(Judgement::Theirs);
-        }
-        let Some(mut object) = object else { return Ok(Judgement::Overstepped) };
-        for look in 0..LOOKS {
-            if look > 0 {
-                sleep(PAUSE).await;
-                match repo.target(name).await? {
-                    Some(now) => object = now,
-                    None => return Ok(Judgement::Unknown),
-                }
-            }
-            match owners::word(name, &object, &tripwire.common_dir, &tripwire.admin, &tripwire.logs) {
-                Word::Theirs => return Ok(Judgement::Theirs),
-                Word::Unknown => return Ok(Judgement::Unknown),
-                Word::Nobodys => {}
-            }
-        }
-        Ok(Judgement::Overstepped)
-    }
-
-    /// Whether Hedgerow itself brought a branch there, or took it away, for another environment.
-    async fn moved_it_ourselves(&self, tripwire: &Tripwire, branch: &str, object: Option<&str>) -> Outcome<bool> {
-        let Ok(branch) = BranchName::parse(branch) else { return Ok(false) };
-        let events = self.store.events_in(tripwire.codebase).await?;
-        let since = events.iter().filter(|event| event.at >= tripwire.armed_at());
-        let others = since.filter_map(|event| Some((event, event.environment?)));
-        for (event, id) in others.filter(|(_, id)| *id != tripwire.environment) {
-            let Some(other) = self.store.environment(id).await?.filter(|other| other.branch == branch) else {
-                continue;
-            };
+    /// What Hedgerow itself did to branches meanwhile, for other environments.
+    async fn moved_by_us(&self, tripwire: &Tripwire) -> Outcome<Vec<OurMove>> {
+        let mut moves = Vec::new();
+        for event in self.store.events_since(tripwire.codebase, tripwire.armed_at()).await? {
+            let Some(id) = event.environment.filter(|id| *id != tripwire.environment) else { continue };
+            let Some(other) = self.store.environment(id).await? else { continue };
             let is_gone = other.trash.as_ref().is_some_and(|trash| trash.branch_deleted) || !other.state.is_live();
-            let did = match object {
-                None => is_gone,
-                Some(object) => event.new_sha.as_ref().is_some_and(|sha| sha.as_str() == object),
-            };
-            if did {
-                return Ok(true);
+            let to = event.new_sha.map(|sha| sha.to_string());
+            moves.push(OurMove { branch: other.branch.full_ref(), is_gone, to });
+        }
+        Ok(moves)
+    }
+}
+
+/// A branch that Hedgerow brought somewhere, or took away.
+struct OurMove {
+    branch: String,
+    is_gone: bool,
+    to: Option<String>,
+}
+
+/// Whose change it is that a ref is what it is now.
+async fn judge(
+    tripwire: &Tripwire,
+    repo: &Repo,
+    ours: &[OurMove],
+    name: &str,
+    is: Option<&Target>,
+) -> Outcome<Judgement> {
+    if !name.starts_with("refs/heads/") {
+        return Ok(Judgement::Overstepped);
+    }
+    let is_free = || owners::holder(name, &tripwire.common_dir, &tripwire.admin).is_none();
+    if branch_of(&tripwire.admin).as_deref() == Some(name) && is_free() {
+        // The environment is on it by now; moved away below it, all its files would look changed.
+        return Ok(Judgement::Unknown);
+    }
+    let object = is.map(|is| is.object.clone());
+    let did = |ours: &OurMove| object.as_ref().map_or(ours.is_gone, |object| ours.to.as_ref() == Some(object));
+    if ours.iter().any(|ours| ours.branch == name && did(ours)) {
+        return Ok(Judgement::Theirs);
+    }
+    let Some(mut object) = object else { return Ok(Judgement::Overstepped) };
+    for look in 0..LOOKS {
+        if look > 0 {
+            sleep(PAUSE).await;
+            match repo.target(name).await? {
+                Some(now) => object = now,
+                None => return Ok(Judgement::Unknown),
             }
         }
-        Ok(false)
+        match owners::word(name, &object, &tripwire.common_dir, &tripwire.admin, &tripwire.logs) {
+            Word::Theirs => return Ok(Judgement::Theirs),
+            Word::Unknown => return Ok(Judgement::Unknown),
+            Word::Nobodys => {}
+        }
     }
+    Ok(Judgement::Overstepped)
 }
 
 enum Judgement {

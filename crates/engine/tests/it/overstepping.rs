@@ -2,6 +2,7 @@
 
 mod deeds;
 mod neighbours;
+mod remotes;
 mod telling;
 mod traps;
 
