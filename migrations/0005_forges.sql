@@ -1,7 +1,14 @@
 -- What the platform needs to answer a message itself, in its own words.
 ALTER TABLE inbox ADD COLUMN handle TEXT;
+-- The thing that it is about: the meaning up to its second colon. Whoever looks for what was missed asks by it.
+ALTER TABLE inbox ADD COLUMN about TEXT;
+CREATE INDEX inbox_about ON inbox (platform, about) WHERE about IS NOT NULL;
 -- Its author may not ask here. They are told so once in a conversation.
 ALTER TABLE inbox ADD COLUMN refused BIGINT NOT NULL DEFAULT 0 CHECK (refused IN (0, 1));
+CREATE INDEX inbox_refused ON inbox (conversation_id, author) WHERE refused = 1;
+
+-- The run whose last word a reply begins, for a platform that showed it while it was on.
+ALTER TABLE outbox ADD COLUMN run_id TEXT;
 
 -- A pull request as it was last seen: where its head is (of a merged one, where it was merged), and its checks.
 ALTER TABLE environments ADD COLUMN pr_head TEXT;
@@ -17,4 +24,12 @@ CREATE TABLE people (
     person_id  TEXT   NOT NULL CHECK (person_id <> ''),
     seen_at    BIGINT NOT NULL,
     PRIMARY KEY (platform, name)
+);
+
+-- How far a platform has looked for what it missed.
+CREATE TABLE looks (
+    platform   TEXT   NOT NULL,
+    place      TEXT   NOT NULL CHECK (place <> ''),
+    until      BIGINT NOT NULL,
+    PRIMARY KEY (platform, place)
 );

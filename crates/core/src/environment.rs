@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use crate::branch::BranchName;
 use crate::id::{CodebaseId, ConversationId, EnvironmentId, Timestamp};
+use crate::platform::{Checks, WorkState};
 use crate::sha::CommitSha;
 use crate::work::Work;
 
@@ -213,6 +214,23 @@ pub struct PullRequestInfo {
     pub title: Option<String>,
     pub state: Option<String>,
     pub created_at: Option<Timestamp>,
+    /// Where its head is; of a merged one, where it was merged.
+    pub head: Option<CommitSha>,
+    pub checks: Option<Checks>,
+    pub seen_at: Option<Timestamp>,
+}
+
+impl PullRequestInfo {
+    /// A number, of which nothing else is known yet.
+    pub const fn numbered(number: u64) -> Self {
+        Self { number, url: None, title: None, state: None, created_at: None, head: None, checks: None, seen_at: None }
+    }
+
+    /// The head it was merged at, if it was.
+    pub fn merged_at(&self) -> Option<&CommitSha> {
+        let is_merged = self.state.as_deref() == WorkState::Merged.word();
+        self.head.as_ref().filter(|_| is_merged)
+    }
 }
 
 /// What is known about the init script of an environment.
@@ -263,6 +281,8 @@ pub struct Environment {
     pub port: Option<u16>,
     pub init: Init,
     pub pr: Option<PullRequestInfo>,
+    /// The commit that we pushed last. Only what we pushed ourselves is ever replaced.
+    pub pushed_sha: Option<CommitSha>,
     pub description: Option<String>,
     pub keywords: Vec<String>,
     pub created_at: Timestamp,
@@ -306,6 +326,7 @@ impl Environment {
             port: None,
             init: Init::default(),
             pr: None,
+            pushed_sha: None,
             description: None,
             keywords: Vec::new(),
             created_at: now,

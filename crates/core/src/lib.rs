@@ -20,6 +20,7 @@ pub mod message;
 pub mod note;
 pub mod platform;
 pub mod provider;
+pub mod push;
 pub mod repository;
 pub mod run;
 pub mod saved;

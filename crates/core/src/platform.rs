@@ -144,6 +144,18 @@ pub enum WorkState {
     Unknown,
 }
 
+impl WorkState {
+    /// As it is stored and shown; nothing when it is not known.
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Open => Some("open"),
+            Self::Closed => Some("closed"),
+            Self::Merged => Some("merged"),
+            Self::Unknown => None,
+        }
+    }
+}
+
 words! {
     /// How the checks of a pull request stand, all together.
     Checks as "state of checks" {
@@ -206,6 +218,11 @@ pub trait Forge: Send + Sync {
     fn platform(&self) -> PlatformKind;
     /// Which repository of this forge a remote's URL names, in whatever form. `None`: it is elsewhere.
     fn repository(&self, remote: &str) -> Option<RepositoryName>;
+    /// Finds out which of these remotes, by their URLs, lead to the repository although they name another: it may have had
+    /// that name before. From then on [`Forge::repository`] knows.
+    async fn learn_names(&self, _remotes: &[&str], _repository: &RepositoryName) -> Result<(), PlatformError> {
+        Ok(())
+    }
     /// Where to clone it from. Without any credential in it.
     fn clone_url(&self, repository: &RepositoryName) -> String;
     /// Whether a repository that somebody asks about is cloned when it is not there yet.

@@ -16,6 +16,7 @@ use crate::work::{BranchPlan, Origin};
 
 pub use crate::condition::{Condition, Facts, Operation, Presence};
 pub use crate::note::Note;
+pub use crate::push::{Outgoing, Push, Pushed, Rejection};
 
 /// What is wanted: an environment of a codebase on a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,6 +259,18 @@ pub trait Provider: Send + Sync {
         codebase: &Codebase,
         environment: &Environment,
     ) -> Result<(News, Vec<Note>), ProviderError>;
+
+    /// What the environment has that its base lacks, and where that is on the remote. Fetches; changes nothing else.
+    async fn outgoing(&self, codebase: &Codebase, environment: &Environment) -> Result<Outgoing, ProviderError>;
+
+    /// Puts a commit of the environment onto a branch of its remote. Safe to repeat.
+    async fn push(
+        &self,
+        lease: &Lease,
+        codebase: &Codebase,
+        environment: &Environment,
+        push: &Push,
+    ) -> Result<Pushed, ProviderError>;
 
     /// Moves the environment into the trash, whole, and frees its branch. Safe to repeat.
     async fn trash(

@@ -41,6 +41,25 @@ pub fn split(text: &str, longest: usize) -> Vec<String> {
     parts
 }
 
+/// The part of a text that [`split`] would send first, and all the rest as one. The rest is blank when there is none.
+pub fn split_off(text: &str, longest: usize) -> (String, String) {
+    let longest = longest.max(1);
+    if fits(text, longest) {
+        return (text.to_owned(), String::new());
+    }
+    let page = Page::of(text, longest);
+    let end = page.end_of_part(0, longest);
+    let from = page.after_cut(end);
+    let opening = page.fence_at(from).map(|fence| fence.reopening() + "\n").unwrap_or_default();
+    let closing = |at| page.fence_at(at).map(|fence| format!("\n{}", fence.closing())).unwrap_or_default();
+    let first = format!("{}{}", text[..end].trim_end(), closing(end));
+    let rest = text[from..].trim_end();
+    if rest.is_empty() {
+        return (first, String::new());
+    }
+    (first, format!("{opening}{rest}{}", closing(text.len())))
+}
+
 fn fits(text: &str, room: usize) -> bool {
     // Bytes are never fewer than characters, and are counted at once.
     text.len() <= room || text.chars().nth(room).is_none()

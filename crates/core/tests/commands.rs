@@ -228,7 +228,7 @@ fn a_template_gets_its_arguments_one_by_one() {
 #[test]
 fn what_is_not_there_yet_is_understood_and_never_suggested() {
     let absent: Vec<&str> = COMMANDS.iter().filter(|help| help.instead.is_some()).map(Help::name).collect();
-    assert_eq!(absent, ["worktree setup", "worktree merge", "worktree abort", "worktree pr"]);
+    assert_eq!(absent, ["worktree setup", "worktree merge", "worktree abort"]);
     for name in absent {
         assert!(matches!(parse(&format!("/{name}")), Parsed::Command(_)), "{name}");
         assert_ne!(nearest(name), Some(name));

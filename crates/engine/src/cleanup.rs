@@ -74,8 +74,11 @@ impl Engine {
             let kept = environments.iter().map(|environment| Swept::of(environment, SweptOutcome::Kept, why.clone()));
             return kept.chain(elsewhere).collect();
         }
+        let mut environments = environments;
         if terms.want != Want::Stale && !environments.is_empty() {
             self.fetch_bases(codebase, &environments).await;
+            self.follow_in(codebase, &environments).await;
+            self.read_pull_requests(&mut environments).await;
         }
         let conditions = self.provider.inspect(codebase, &environments).await;
         let mut verdicts = Verdicts::new(self, codebase);
@@ -87,6 +90,15 @@ impl Engine {
         }
         report.extend(elsewhere);
         report
+    }
+
+    /// What was found out about their pull requests just now.
+    async fn read_pull_requests(&self, environments: &mut [Environment]) {
+        for environment in environments {
+            if let Ok(Some(row)) = self.store.environment(environment.id).await {
+                environment.pr = row.pr;
+            }
+        }
     }
 
     /// Without its sentinel the base may be an empty place where a disk should be mounted: nothing is concluded then.

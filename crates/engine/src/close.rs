@@ -35,4 +35,15 @@ impl Engine {
         let terms = Terms { want: Want::Closed, dry_run: false, by };
         Ok(self.sweep(&codebase, vec![now], terms).await.remove(0))
     }
+
+    /// The same, when something else than a conversation uses the environment: only the reference goes.
+    pub(crate) async fn keep_on_close(
+        &self,
+        conversation: &ConversationKey,
+        environment: &Environment,
+        because: String,
+    ) -> Outcome<Swept> {
+        self.store.let_go_of(environment.id, Some(conversation), self.clock.now()).await?;
+        Ok(Swept::of(environment, SweptOutcome::Kept, because))
+    }
 }

@@ -155,11 +155,9 @@ impl Engine {
         progress: &dyn Progress,
     ) -> Outcome<Registered> {
         check_clone_url(url)?;
-        let folder = Identity::of(url).map_or_else(|| last_part(url).to_owned(), |identity| identity.folder());
-        let folder = FolderName::of(&folder);
         let home = self.settings.home.join("codebases");
         make_private(&home).map_err(Trouble::folder(&home))?;
-        let place = home.join(folder.as_str());
+        let place = self.place_of_clone(url);
         if place.exists() {
             let error = UserError::new(Kind::Failed, format!("{} exists already", place.display()));
             let hint = format!("register it as it is: `hedgerow codebase add {}`", place.display());
@@ -178,6 +176,12 @@ impl Engine {
                 Err(error)
             }
         }
+    }
+
+    /// Where a clone of this URL goes.
+    pub(crate) fn place_of_clone(&self, url: &str) -> PathBuf {
+        let folder = Identity::of(url).map_or_else(|| last_part(url).to_owned(), |identity| identity.folder());
+        self.settings.home.join("codebases").join(FolderName::of(&folder).as_str())
     }
 
     fn require_allowed(&self, path: &Path) -> Outcome<()> {

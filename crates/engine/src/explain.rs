@@ -167,6 +167,7 @@ fn explain_git(error: &GitError) -> Failure {
             let hint = format!("if you trust it: `git config --global --add safe.directory {}`", path.display());
             UserError::new(Kind::Failed, error.to_string()).hint(hint)
         }
+        GitError::NoCredential { .. } => say(Kind::Failed, "try again in a while"),
         GitError::Timeout { .. } => {
             say(Kind::Failed, "check the network and the disk, then try again; nothing was changed")
         }

@@ -45,6 +45,25 @@ impl Engine {
         Ok(self.store.renew_lease(environment, lease.epoch(), self.store_now().await?, self.run_ttl()).await?)
     }
 
+    /// Does something that may take longer than a lease, which is renewed meanwhile. It is given up when that fails: then
+    /// somebody else may be in the environment.
+    pub(crate) async fn keep_while<T>(&self, lease: &Lease, done: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+        let keeping = async {
+            loop {
+                if !self.renew(lease).await? {
+                    let lost = UserError::new(Kind::Busy, "the environment passed to somebody else meanwhile");
+                    return Err(lost.hint("try again").into());
+                }
+                sleep(Duration::from_secs(self.run_ttl().max(3).unsigned_abs() / 3)).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            lost = keeping => lost,
+            done = done => done,
+        }
+    }
+
     async fn lease_for(&self, environment: &Environment, seconds: i64) -> Outcome<Held> {
         let busy = |who: &str| {
             UserError::new(Kind::Busy, format!("`{}` is in use right now{who}", environment.name()))

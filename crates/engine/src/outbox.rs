@@ -267,6 +267,8 @@ impl Sender {
         let text = if again { format!("{AGAIN}\n{}", reply.words) } else { reply.words.clone() };
         let outgoing = Reply {
             is_repeat: reply.attempts > 1 || reply.doubts > 0,
+            run: reply.run,
+            handle: reply.handle.clone(),
             ..Reply::new(text, reply.last, reply.id.to_string())
         };
         let (platform, to, timeout) = (self.platform.clone(), reply.to.clone(), self.timeout);

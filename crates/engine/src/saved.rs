@@ -188,6 +188,7 @@ impl Engine {
             base_sha: old.base_sha.clone(),
             pinned_at: old.pinned_at,
             pr: old.pr.clone(),
+            pushed_sha: old.pushed_sha.clone().filter(|_| *branch == old.branch),
             description: old.description.clone(),
             keywords: old.keywords.clone(),
             ..self.draft(codebase, id, branch.clone(), by)

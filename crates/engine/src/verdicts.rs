@@ -44,6 +44,8 @@ impl<'a> Verdicts<'a> {
             Err(error) => return Verdict::Unknown(error.reason()),
         };
         let recorded_base = environment.base_sha.as_ref();
-        merged::verdict(repo, &Question { tip, targets, recorded_base, pr: None }).await
+        // The forge's word counts for the very commit that it merged.
+        let pr = environment.pr.as_ref().and_then(|pr| Some((pr.number, pr.merged_at()?.clone())));
+        merged::verdict(repo, &Question { tip, targets, recorded_base, pr }).await
     }
 }

@@ -6,6 +6,7 @@ use hedgerow_core::environment::{
     AdoptedFrom, Environment, InitState, PORTS_PER_ENVIRONMENT, ProviderKind, Resolution,
 };
 use hedgerow_core::merged::Verdict;
+use hedgerow_core::platform::Checks;
 use hedgerow_core::provider::Condition;
 use hedgerow_core::{BranchName, Codebase, CodebaseId, CommitSha, EnvironmentId, State, Timestamp};
 use serde::Serialize;
@@ -68,6 +69,8 @@ pub struct PullRequestView {
     pub title: Option<String>,
     pub state: Option<String>,
     pub created_at: Option<Timestamp>,
+    pub head: Option<CommitSha>,
+    pub checks: Option<Checks>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -125,6 +128,8 @@ impl View {
                 title: pr.title.clone(),
                 state: pr.state.clone(),
                 created_at: pr.created_at,
+                head: pr.head.clone(),
+                checks: pr.checks,
             }),
             description: environment.description.clone(),
             keywords: environment.keywords.clone(),

@@ -59,14 +59,14 @@ pub const COMMANDS: &[Help] = &[
     later(
         "/worktree merge [--squash|--rebase]",
         "merge it into the base",
-        "ask the agent to push the branch, and merge it where the repository lives",
+        "open a pull request with `/worktree pr`, and merge it where the repository lives",
     ),
     later(
         "/worktree abort",
         "give it up: into the trash, branch saved",
         "`/worktree remove --force` moves it to the trash as it is, and can be undone",
     ),
-    later("/worktree pr", "push and open a pull request", "ask the agent to push the branch and open one"),
+    row("/worktree pr", "push its commits and open a pull request, or push them into the one there is"),
     row("/commands", "list the prompt templates of the codebase"),
     shown(
         "/command-set <name> <path>",
@@ -77,7 +77,7 @@ pub const COMMANDS: &[Help] = &[
 ];
 
 /// What `/worktree` alone is answered with.
-pub(super) const WORKTREE: &str = "/worktree create|list|remove|restore|link|cleanup|orphans|keep|unkeep|diff|sync";
+pub(super) const WORKTREE: &str = "/worktree create|list|remove|restore|link|cleanup|orphans|keep|unkeep|diff|sync|pr";
 
 impl Help {
     /// The fixed words of the usage, without the slash: `worktree create`.

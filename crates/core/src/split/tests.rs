@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{Kind, Page, split};
+use super::{Kind, Page, split, split_off};
 
 fn parts(text: &str, longest: usize) -> Vec<String> {
     let parts = split(text, longest);
@@ -191,6 +191,18 @@ proptest! {
             }
             let kept: String = parts.iter().map(|part| content(part)).collect();
             prop_assert_eq!(kept, content(&text), "{:?}", parts);
+        }
+    }
+
+    #[test]
+    fn what_is_split_off_comes_first_and_all_the_rest_stays_together(text in answer(), longest in 44_usize..160) {
+        let (first, rest) = split_off(&text, longest);
+        let parts = parts(&text, longest);
+        prop_assert_eq!(&first, parts.first().unwrap_or(&text));
+        prop_assert_eq!(rest.is_empty(), parts.len() < 2);
+        if has_room(&text, longest) && !rest.is_empty() {
+            prop_assert!(is_balanced(&first) && is_balanced(&rest), "{:?} and {:?}", first, rest);
+            prop_assert_eq!(content(&first) + &content(&rest), content(&text));
         }
     }
 

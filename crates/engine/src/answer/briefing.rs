@@ -1,11 +1,11 @@
 //! Everything an agent is told besides what was asked: where it is, what holds there, what was said before. All of its
 //! words are here, so that one page shows them; pure functions of facts, so that a test can read them.
 
-use hedgerow_core::Environment;
 use hedgerow_core::environment::{Actor, PORTS_PER_ENVIRONMENT};
 use hedgerow_core::message::Author;
 use hedgerow_core::platform::PlatformKind;
 use hedgerow_core::untrusted::{fenced, visible};
+use hedgerow_core::{Environment, Work};
 
 /// Longest name of a person that is repeated.
 const LONGEST_NAME: usize = 80;
@@ -14,6 +14,8 @@ const LONGEST_NAME: usize = 80;
 pub(super) struct Whereabouts<'a> {
     pub(super) codebase: Option<&'a str>,
     pub(super) environment: Option<&'a Environment>,
+    /// Whether pull requests of the codebase can be opened.
+    pub(super) is_on_forge: bool,
     /// Where in the environment it starts.
     pub(super) subfolder: Option<String>,
     pub(super) by: &'a Actor,
@@ -23,7 +25,7 @@ pub(super) struct Whereabouts<'a> {
 /// What an agent reads before anything else.
 pub(super) fn briefing(at: &Whereabouts<'_>) -> String {
     let mut parts = match (at.environment, at.codebase) {
-        (Some(environment), _) => vec![in_environment(environment, at), RULES_OF_AN_ENVIRONMENT.to_owned()],
+        (Some(environment), _) => vec![in_environment(environment, at), rules(environment, at.is_on_forge)],
         (None, Some(codebase)) => vec![in_view(codebase)],
         (None, None) => vec![IN_SCRATCH.to_owned()],
     };
@@ -54,9 +56,28 @@ Rules of this place:
 - Stay in this folder. The main checkout and the other worktrees of the repository belong to others and are out of reach.
 - Stay on this branch, and commit your work on it with a clear message before you conclude. Say so if you leave something \
 uncommitted.
-- Do not push, and open no pull request, unless you are asked to.
 - Do not use `git stash`: all worktrees of a repository share one. Commit instead; a commit can be changed later.
 - Leave the repository's configuration, hooks and other branches as they are. A change there is undone.";
+
+/// How commits get to others.
+const PUSHING: &str = "\
+- You cannot push. When a pull request is wanted, or your commits are to go into the one there is, commit and end your \
+last message with a line that is exactly `/worktree pr`: it is done for you. Otherwise leave that line out.";
+const PUSHING_BY_HAND: &str = "- Do not push, and open no pull request, unless you are asked to.";
+const NO_PUSHING: &str = "- Do not push. What is here is a stranger's pull request, and is only read.";
+
+const REVIEWING: &str = "- Do not push. What is here is a pull request to be reviewed, and is only read.";
+
+fn rules(environment: &Environment, is_on_forge: bool) -> String {
+    let is_review = environment.works.iter().any(|named| matches!(named.work, Work::Review(_)));
+    let pushing = match (environment.is_fork, is_on_forge) {
+        (true, _) => NO_PUSHING,
+        (false, _) if is_review => REVIEWING,
+        (false, true) => PUSHING,
+        (false, false) => PUSHING_BY_HAND,
+    };
+    format!("{RULES_OF_AN_ENVIRONMENT}\n{pushing}")
+}
 
 fn in_view(codebase: &str) -> String {
     format!(
@@ -78,7 +99,7 @@ Rules of every turn:
 fn asked_by(at: &Whereabouts<'_>) -> String {
     let name = name(&at.author.name);
     let asked = format!("`{}` asks you, on {}.", if name.is_empty() { &at.by.person } else { &name }, at.by.platform);
-    match co_author(at.by) {
+    match co_author(&at.by.platform, at.author) {
         Some(line) if at.environment.is_some() => {
             format!("{asked} End the message of each commit with this line:\n{line}")
         }
@@ -86,11 +107,14 @@ fn asked_by(at: &Whereabouts<'_>) -> String {
     }
 }
 
-/// The line that gives a person their share in a commit, where their address is known.
-fn co_author(by: &Actor) -> Option<String> {
-    let is_login = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let is_known = by.platform == PlatformKind::Github.as_str() && by.person.chars().all(is_login);
-    is_known.then(|| format!("Co-authored-by: {0} <{0}@users.noreply.github.com>", by.person))
+/// The line that gives a person their share in a commit, where their address is known: it stays theirs when they change
+/// their name.
+fn co_author(platform: &str, author: &Author) -> Option<String> {
+    let Author { id, name } = author;
+    let is_login = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    let is_known = platform == PlatformKind::Github.as_str() && is_login && is_id;
+    is_known.then(|| format!("Co-authored-by: {name} <{id}+{name}@users.noreply.github.com>"))
 }
 
 /// A name as people chose it, in one line and without what would end its quotes.
@@ -123,7 +147,14 @@ mod tests {
     fn told(codebase: Option<&str>, platform: &str, person: &str, name: &str) -> String {
         let author = Author { id: person.to_owned(), name: name.to_owned() };
         let by = Actor::new(platform, person);
-        briefing(&Whereabouts { codebase, environment: None, subfolder: None, by: &by, author: &author })
+        briefing(&Whereabouts {
+            codebase,
+            environment: None,
+            is_on_forge: true,
+            subfolder: None,
+            by: &by,
+            author: &author,
+        })
     }
 
     #[test]
@@ -154,10 +185,18 @@ mod tests {
 
     #[test]
     fn only_who_has_a_known_address_shares_a_commit() {
-        let known = co_author(&Actor::new("github", "alice-b"));
-        assert_eq!(known.as_deref(), Some("Co-authored-by: alice-b <alice-b@users.noreply.github.com>"));
-        for (platform, person) in [("slack", "alice"), ("github", "a b"), ("github", "x>\nEvil: y")] {
-            assert_eq!(co_author(&Actor::new(platform, person)), None, "{platform}:{person}");
+        let author = |id: &str, name: &str| Author { id: id.to_owned(), name: name.to_owned() };
+        let known = co_author("github", &author("583231", "Alice-b"));
+        assert_eq!(known.as_deref(), Some("Co-authored-by: Alice-b <583231+Alice-b@users.noreply.github.com>"));
+        for (platform, id, name) in [
+            ("slack", "1", "alice"),
+            ("github", "1", "a b"),
+            ("github", "1", "x>\nEvil: y"),
+            ("github", "1", ""),
+            ("github", "1>\nEvil: y", "alice"),
+            ("github", "", "alice"),
+        ] {
+            assert_eq!(co_author(platform, &author(id, name)), None, "{platform}:{id}:{name}");
         }
     }
 }

@@ -1,4 +1,7 @@
 //! An issue or pull request came to its end, or back from it. Takes the same road as a message, so that order is kept.
+//!
+//! What is told may be late, repeated or out of order, so the forge is asked how it stands now, just before anything is
+//! done (`standing`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,12 +10,12 @@ use hedgerow_core::environment::Actor;
 use hedgerow_core::message::Closed;
 use hedgerow_core::provider::NoProgress;
 use hedgerow_core::run::{MessageEnd, SessionEnd};
-use hedgerow_core::{Environment, State};
+use hedgerow_core::{Codebase, Environment, State, Work};
 use tokio::time::sleep;
 
 use super::ending::write_end;
 use crate::dispatch::Desk;
-use crate::engine::{Asking, Request, SweptOutcome};
+use crate::engine::{Asking, Request, Swept, SweptOutcome};
 use crate::failure::{Failure, Outcome};
 use crate::replies::{self, messages};
 use crate::store::{Conversation, Delivered, NewReply};
@@ -29,6 +32,32 @@ pub(super) struct Closing {
     pub(super) closed: Closed,
     pub(super) conversation: Conversation,
     pub(super) by: Actor,
+}
+
+/// What became of an environment at the end of what it was for.
+enum Left {
+    /// And what is said about it.
+    Yes(Option<String>),
+    /// It was reopened meanwhile.
+    NotSo,
+    GoingDown,
+}
+
+/// Whether anybody ever worked on what was closed. Most issues of a forge are none of our business.
+pub(super) async fn concerns_us(desk: &Desk, closed: &Closed) -> Outcome<bool> {
+    let engine = &desk.engine;
+    if engine.store().known_conversation(&closed.conversation).await?.is_some() {
+        return Ok(true);
+    }
+    let works = works(closed);
+    for codebase in codebases(desk, closed, None).await? {
+        let live = engine.store().live(codebase.id).await?;
+        let trashed = engine.store().trashed(codebase.id).await?;
+        if live.iter().chain(&trashed).any(|environment| works.iter().any(|work| environment.holds(work))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl Closing {
@@ -50,50 +79,109 @@ impl Closing {
         write_end(&self.desk, self.delivered.id, MessageEnd::Answered, words.into_iter().map(reply).collect()).await
     }
 
-    /// 1. The session ends. 2. Whoever works in the environment finishes. 3. The conversation lets go of it, and it goes to
+    /// 1. Whoever works in the environment finishes. 2. The session ends. 3. The conversation lets go of it, and it goes to
     ///    the trash unless somebody else uses it or it holds work.
     ///
     /// `None` when the server goes down first.
     async fn close(&self) -> Outcome<Option<Vec<String>>> {
+        let environments = self.environments().await?;
+        let mut words = Vec::new();
+        for environment in &environments {
+            match self.leave(environment).await? {
+                Left::Yes(said) => words.extend(said),
+                Left::NotSo => return Ok(Some(words)),
+                Left::GoingDown => return Ok(None),
+            }
+        }
+        if environments.is_empty() && self.closed.is_allowed && self.has_session().await? {
+            match self.is_still_so().await {
+                Some(true) => self.end_session().await?,
+                Some(false) => {}
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(words))
+    }
+
+    async fn leave(&self, environment: &Environment) -> Outcome<Left> {
         let engine = &self.desk.engine;
-        engine.store().end_session(self.conversation.id, SessionEnd::Closed, engine.now()).await?;
-        let Some(environment) = self.environment().await? else { return Ok(Some(Vec::new())) };
         let deadline = Instant::now() + PATIENCE;
         let _turn = tokio::select! {
-            () = self.desk.closes() => return Ok(None),
+            () = self.desk.closes() => return Ok(Left::GoingDown),
             turn = self.desk.turns.take(environment.id) => turn,
         };
         loop {
             let Some(environment) = engine.store().environment(environment.id).await? else {
-                return Ok(Some(Vec::new()));
+                return Ok(Left::Yes(None));
             };
             if engine.at_work_in(&environment).await?.is_none() || Instant::now() > deadline {
-                let swept = engine.cleanup_on_close(&self.conversation.key, &environment, &self.by).await?;
+                match self.is_still_so().await {
+                    Some(true) => self.end_session().await?,
+                    Some(false) => return Ok(Left::NotSo),
+                    None => return Ok(Left::GoingDown),
+                }
+                let Some(swept) = self.let_go(&environment).await? else { return Ok(Left::GoingDown) };
                 if !environment.state.is_live() {
                     // Told late, or told again: that was said before.
-                    return Ok(Some(Vec::new()));
+                    return Ok(Left::Yes(None));
                 }
                 // Somebody may have come in between our looking and our removing.
                 let came = swept.outcome == SweptOutcome::Kept && engine.at_work_in(&environment).await?.is_some();
                 if !came || Instant::now() > deadline {
-                    return Ok(Some(messages::closed(&swept).into_iter().collect()));
+                    return Ok(Left::Yes(messages::closed(&swept)));
                 }
             }
             tokio::select! {
-                () = self.desk.closes() => return Ok(None),
+                () = self.desk.closes() => return Ok(Left::GoingDown),
                 () = sleep(AGAIN) => {}
             }
         }
     }
 
-    /// Brings its environment back from the trash, if it is there.
+    /// `None` when the server goes down first.
+    async fn let_go(&self, environment: &Environment) -> Outcome<Option<Swept>> {
+        let (engine, key) = (&self.desk.engine, &self.conversation.key);
+        let codebase = engine.codebase_of(environment).await?;
+        if let Some(hosted) = engine.settings().forges.of_codebase(&codebase)
+            && environment.state.is_live()
+        {
+            if self.record(environment, &hosted).await?.is_none() {
+                return Ok(None);
+            }
+            let others = engine.store().conversations_of(environment.id).await?;
+            if !others.iter().any(|other| other != key) {
+                let Some(open) = self.open_pull_request(environment, &hosted).await else { return Ok(None) };
+                if let Some(because) = open {
+                    return engine.keep_on_close(key, environment, because).await.map(Some);
+                }
+            }
+        }
+        engine.cleanup_on_close(key, environment, &self.by).await.map(Some)
+    }
+
+    async fn has_session(&self) -> Outcome<bool> {
+        Ok(self.desk.engine.store().active_session(self.conversation.id).await?.is_some())
+    }
+
+    async fn end_session(&self) -> Outcome<()> {
+        let engine = &self.desk.engine;
+        engine.store().end_session(self.conversation.id, SessionEnd::Closed, engine.now()).await?;
+        Ok(())
+    }
+
+    /// Brings its environment back from the trash, if it is there. `None` when the server goes down first.
     async fn reopen(&self) -> Outcome<Option<Vec<String>>> {
         let engine = &self.desk.engine;
         let Some(work) = self.closed.hints.work.clone() else { return Ok(Some(Vec::new())) };
-        for codebase in self.codebases().await? {
+        for codebase in codebases(&self.desk, &self.closed, Some(&self.conversation)).await? {
             let trashed = engine.trash(Some(&codebase)).await?;
-            if !trashed.iter().any(|environment| environment.holds(&work)) {
+            if !trashed.iter().any(|environment| environment.holds(&work) && self.closed.is_allowed) {
                 continue;
+            }
+            match self.is_still_so().await {
+                Some(true) => {}
+                Some(false) => return Ok(Some(Vec::new())),
+                None => return Ok(None),
             }
             let conversation =
                 Asking { conversation: self.conversation.id, environment: self.conversation.environment };
@@ -113,29 +201,50 @@ impl Closing {
         Ok(Some(Vec::new()))
     }
 
-    /// The environment the conversation refers to, else the one of the work that was closed.
-    async fn environment(&self) -> Outcome<Option<Environment>> {
+    /// The environment the conversation refers to, and those of the work that was closed.
+    async fn environments(&self) -> Outcome<Vec<Environment>> {
         let store = self.desk.engine.store();
+        let mut found = Vec::new();
         if let Some(id) = self.conversation.environment {
-            return Ok(store.environment(id).await?.filter(|environment| environment.state != State::Destroyed));
+            found.extend(store.environment(id).await?.filter(|environment| environment.state != State::Destroyed));
         }
-        let Some(work) = &self.closed.hints.work else { return Ok(None) };
-        for codebase in self.codebases().await? {
-            if let Some(environment) = store.live_by_work(codebase.id, work).await? {
-                return Ok(Some(environment));
+        for codebase in codebases(&self.desk, &self.closed, Some(&self.conversation)).await? {
+            for work in works(&self.closed) {
+                let known = store.live_by_work(codebase.id, &work).await?;
+                found.extend(known.filter(|known| found.iter().all(|other| other.id != known.id)));
             }
         }
-        Ok(None)
+        found.retain(|environment| self.may_touch(environment));
+        Ok(found)
     }
 
-    /// The conversation's codebase. A conversation that never talked has none, unless there is only one.
-    async fn codebases(&self) -> Outcome<Vec<hedgerow_core::Codebase>> {
-        let mut all = self.desk.engine.codebases().await?;
-        match self.conversation.codebase {
-            Some(id) => all.retain(|codebase| codebase.id == id),
-            None if all.len() > 1 => all.clear(),
-            None => {}
-        }
-        Ok(all)
+    /// Who may not ask for things lets go of nothing but what a fork brought.
+    fn may_touch(&self, environment: &Environment) -> bool {
+        self.closed.is_allowed || environment.is_fork
     }
+}
+
+/// What was closed. Reviewing a pull request is a work of its own, and ends with it.
+fn works(closed: &Closed) -> Vec<Work> {
+    match &closed.hints.work {
+        Some(Work::PullRequest(number) | Work::Review(number)) => {
+            vec![Work::PullRequest(*number), Work::Review(*number)]
+        }
+        Some(work) => vec![work.clone()],
+        None => Vec::new(),
+    }
+}
+
+/// The codebases of the repository. Where none is named: the conversation's own, else the only one there is.
+async fn codebases(desk: &Desk, closed: &Closed, conversation: Option<&Conversation>) -> Outcome<Vec<Codebase>> {
+    if let Some(repository) = &closed.repository {
+        return desk.engine.codebases_of(closed.conversation.platform, repository).await;
+    }
+    let mut all = desk.engine.codebases().await?;
+    match conversation.and_then(|conversation| conversation.codebase) {
+        Some(id) => all.retain(|codebase| codebase.id == id),
+        None if all.len() > 1 => all.clear(),
+        None => {}
+    }
+    Ok(all)
 }

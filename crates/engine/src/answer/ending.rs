@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hedgerow_core::run::{MessageEnd, RunState, SessionEnd};
-use hedgerow_core::{ConversationId, EnvironmentId, MessageId, RunId, Timestamp};
+use hedgerow_core::{EnvironmentId, MessageId, RunId, Timestamp};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
+use super::marking::Marks;
 use super::prepare::{Prepared, prepare};
 use super::{Story, Work};
 use crate::checkpoints::AFTER_A_TURN;
@@ -101,6 +102,7 @@ async fn deal(desk: Arc<Desk>, delivered: Delivered) -> Outcome<()> {
     }
     match prepare(&desk, &delivered).await? {
         Prepared::Nothing => write_end(&desk, delivered.id, MessageEnd::Ignored, Vec::new()).await,
+        Prepared::Ended => Ok(()),
         Prepared::Later(why) => prepare_later(&desk, &delivered, &why).await,
         Prepared::Closed(closing) => closing.tell().await,
         Prepared::Said(story) => {
@@ -132,7 +134,7 @@ async fn settle(desk: &Desk, delivered: &Delivered, error: &Failure) -> Outcome<
     let run = store.run_of(delivered.id).await?.map(|run| run.id);
     let words = replies::failure(error, run);
     let run = run.map(|run| RunEnd { run, state: RunState::Failed, why: Some(error.to_string()) });
-    conclude(desk, delivered.id, row.conversation, words, MessageEnd::Failed, run).await
+    conclude(desk, &row, words, MessageEnd::Failed, run).await
 }
 
 /// Back into the queue, later each time.
@@ -193,22 +195,25 @@ pub(crate) async fn after_a_death(desk: &Desk, delivered: Delivered) -> Outcome<
     tracing::warn!(id = %delivered.id, "a message was interrupted");
     let why = Some("the server stopped in the middle of it".to_owned());
     let run = run.map(|run| RunEnd { run: run.id, state: RunState::Interrupted, why });
-    conclude(desk, delivered.id, delivered.conversation, words, MessageEnd::Interrupted, run).await
+    conclude(desk, &delivered, words, MessageEnd::Interrupted, run).await
 }
 
 /// The last word of somebody who is not in the story.
 async fn conclude(
     desk: &Desk,
-    message: MessageId,
-    conversation: Option<ConversationId>,
+    delivered: &Delivered,
     words: String,
     end: MessageEnd,
     run: Option<RunEnd>,
 ) -> Outcome<()> {
-    let replies = conversation.map(|conversation| NewReply { conversation, message: Some(message), words });
+    let message = delivered.id;
+    let replies = delivered.conversation.map(|conversation| NewReply { conversation, message: Some(message), words });
     let replies = replies.into_iter().collect();
     let conclusion = Conclusion { message, holder: &desk.holder, end, replies, run, fence: None, session: None };
-    desk.engine.store().conclude(&conclusion, desk.engine.now()).await?;
+    let is_written = desk.engine.store().conclude(&conclusion, desk.engine.now()).await?;
+    if is_written && let Some(platform) = desk.platform(delivered.raw.platform) {
+        Marks::of(platform, delivered.handle.as_deref()).ended(end);
+    }
     Ok(())
 }
 
@@ -233,27 +238,28 @@ impl Story {
         };
         let run = last.run.clone();
         let is_fenced = last.fence.is_some();
-        let mut is_written = self.write_patiently(last).await?;
-        if !is_written && is_fenced {
+        let mut written = self.write_patiently(last).await?;
+        if written.is_none() && is_fenced {
             // The environment passed to somebody else in the last moment, so the answer is about what is no longer so.
-            is_written = self.write_patiently(Last::without_lease(run)).await?;
+            written = self.write_patiently(Last::without_lease(run)).await?;
         }
-        if !is_written {
-            tracing::warn!("a message was taken over; its last word is somebody else's");
+        match written {
+            Some(end) => self.marks.ended(end),
+            None => tracing::warn!("a message was taken over; its last word is somebody else's"),
         }
         self.desk.wake_replies.notify_one();
         Ok(())
     }
 
-    /// A store that is away for a moment does not cost the answer: what was done for it is not done again. Whoever goes
-    /// down leaves it.
-    async fn write_patiently(&self, last: Last) -> Outcome<bool> {
+    /// How the message ended; `None` when its end is somebody else's by now. A store that is away for a moment does not cost
+    /// the answer: what was done for it is not done again. Whoever goes down leaves it.
+    async fn write_patiently(&self, last: Last) -> Outcome<Option<MessageEnd>> {
         let deadline = Instant::now() + Duration::from_secs(LONGEST_ABSENCE);
         let conclusion = self.conclusion(last);
         let mut pause = Duration::from_millis(100);
         loop {
             let error = match self.desk.engine.store().conclude(&conclusion, self.desk.engine.now()).await {
-                Ok(is_written) => return Ok(is_written),
+                Ok(is_written) => return Ok(is_written.then_some(conclusion.end)),
                 Err(error @ StoreError::Taken(_)) => return Err(error.into()),
                 Err(error) => error,
             };
@@ -284,7 +290,14 @@ impl Story {
 }
 
 /// The last word on a turn.
-pub(super) fn ended(run: RunId, work: &Work, session: &Session, ran: &Ran, notes: Vec<String>) -> Ending {
+pub(super) fn ended(
+    run: RunId,
+    work: &Work,
+    session: &Session,
+    ran: &Ran,
+    notes: Vec<String>,
+    granted: Option<String>,
+) -> Ending {
     let state = ran.end.state();
     let end = match state {
         RunState::Done | RunState::Stopped | RunState::Running => MessageEnd::Answered,
@@ -307,7 +320,12 @@ pub(super) fn ended(run: RunId, work: &Work, session: &Session, ran: &Ran, notes
         ended: is_over.then_some(SessionEnd::Unknown),
     };
     let mut paragraphs = notes;
-    paragraphs.extend(messages::ended(ran, environment, work.assistant.name()));
+    // A turn that only had a wish has said enough.
+    let is_all_said = granted.is_some() && answer(&ran.end).is_some_and(|answer| answer.answer.trim().is_empty());
+    if !is_all_said {
+        paragraphs.extend(messages::ended(ran, environment, work.assistant.name()));
+    }
+    paragraphs.extend(granted);
     let words = paragraphs.join("\n\n");
     Ending::Words(Box::new(Last {
         words,

@@ -4,10 +4,14 @@ mod briefing;
 mod close;
 mod ending;
 mod guarding;
+mod marking;
 mod place;
 mod prepare;
 mod prompt;
+mod repository;
 mod session;
+mod standing;
+mod wish;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +20,7 @@ use hedgerow_core::assistant::{Assistant, AssistantError, Turn, Usage};
 use hedgerow_core::command::{self, Parsed};
 use hedgerow_core::environment::Actor;
 use hedgerow_core::message::Message;
-use hedgerow_core::platform::Platform;
+use hedgerow_core::platform::{Mark, Platform};
 use hedgerow_core::run::{RunState, SessionEnd};
 use hedgerow_core::{Codebase, RunId};
 
@@ -32,6 +36,7 @@ use briefing::Whereabouts;
 use ending::Ending;
 pub(crate) use ending::{after_a_death, deal_with};
 use guarding::Guard;
+use marking::Marks;
 use place::Ground;
 use prompt::Prompt;
 
@@ -44,6 +49,7 @@ pub(crate) struct Story {
     conversation: Conversation,
     /// Who asks.
     by: Actor,
+    marks: Marks,
 }
 
 /// A turn that is ready to begin: who works, in which session, where, and for how long at most.
@@ -68,11 +74,13 @@ impl Story {
     ///    the environment, its introduction, our turn, a place among the runs, the lease. 5. The session. 6. The run. 7. The
     ///    last word. 8. The checkpoint, while the environment is still ours.
     pub(crate) async fn tell(&self) -> Outcome<Ending> {
-        let is_command = self.said.text.trim_start().starts_with('/');
         let codebase = match self.codebase().await {
             Ok(Ok(codebase)) => codebase,
             // A command may be what answers the question, or gets round the refusal.
-            Ok(Err(_)) | Err(Failure::User(_)) if is_command => self.own_codebase(&self.conversation).await?,
+            Ok(Err(_)) | Err(Failure::User(_)) if self.goes_on_without() => match self.said.repository {
+                Some(_) => None,
+                None => self.own_codebase(&self.conversation).await?,
+            },
             Ok(Err(question)) => return Ok(Ending::answered(question)),
             Err(error) => return Err(error),
         };
@@ -105,6 +113,9 @@ impl Story {
         if !self.delivered.raw.urgent && !self.begin().await? {
             return Ok(Ending::SomebodyElses);
         }
+        if is_slow(command) {
+            self.marks.set(Mark::Working);
+        }
         let assistants: Vec<String> = self.desk.assistants.names().into_iter().map(str::to_owned).collect();
         let asked = Asked {
             conversation: &self.conversation,
@@ -112,6 +123,7 @@ impl Story {
             by: &self.by,
             lane: &self.delivered.raw.lane,
             hints: &self.said.hints,
+            repository: self.said.repository.as_ref(),
             assistants: &assistants,
             codebase,
         };
@@ -157,21 +169,27 @@ impl Story {
         if !self.begin_run(run, work).await? {
             return Ok(Ending::SomebodyElses);
         }
+        self.marks.set(Mark::Working);
         let began = Instant::now();
         tracing::info!(%run, assistant = work.assistant.name(), place = work.ground.name(), "a run begins");
         let guard = self.guard(run, &work.ground).await?;
         let mut log = RunLog::open(&self.desk.engine, run);
-        let driven = self.drive_through(work, &guard, &mut log).await;
+        let mut driven = self.drive_through(work, &guard, &mut log).await;
         let found = self.look_after(guard, &work.ground).await;
-        for found in &found {
-            log.note(found.clone());
+        // After what the run changed elsewhere is put back: nothing of that is pushed.
+        let granted = match &mut driven {
+            Ok((_, ran, _)) => self.grant(run, &work.ground, ran).await,
+            Err(_) => None,
+        };
+        for told in found.iter().chain(&granted) {
+            log.note(told.clone());
         }
         // Before the last word: who reads that finds the log whole.
         log.close().await;
         let (session, ran, mut notes) = driven?;
         notes.extend(found);
         log_end(run, &ran.end, began.elapsed());
-        Ok(ending::ended(run, work, &session, &ran, notes))
+        Ok(ending::ended(run, work, &session, &ran, notes, granted))
     }
 
     /// The turn, in the session that it ends in, and what is to be said about that.
@@ -223,6 +241,7 @@ impl Story {
         let briefing = briefing::briefing(&Whereabouts {
             codebase: codebase.map(|codebase| codebase.name.as_str()),
             environment: work.ground.environment(),
+            is_on_forge: codebase.is_some_and(|codebase| self.desk.engine.is_on_forge(codebase)),
             subfolder: subfolder.as_ref().map(|folder| folder.display().to_string()),
             by: &self.by,
             author: &self.said.author,
@@ -284,6 +303,16 @@ impl Story {
             tracing::warn!(environment = %environment.id, %error, "a checkpoint could not be made");
         }
     }
+}
+
+/// Whether people may wait for a command, as they do for a run.
+const fn is_slow(command: &command::Command) -> bool {
+    use command::{Command, Worktree};
+    matches!(
+        command,
+        Command::Clone { .. }
+            | Command::Worktree(Worktree::Create { .. } | Worktree::Sync | Worktree::Merge(_) | Worktree::Pr)
+    )
 }
 
 /// One line for whoever runs the server: how each run ended, and why.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hedgerow_core::environment::{Exec, Place, Resolution};
 use hedgerow_core::provider::{Condition, NoProgress, Note};
 use hedgerow_core::run::SessionEnd;
-use hedgerow_core::{Codebase, CodebaseId, Environment, Kind, Lease, UserError, Work};
+use hedgerow_core::{Codebase, CodebaseId, Environment, Hints, Kind, Lease, UserError, Work};
 use tokio::time::sleep;
 
 use super::Story;
@@ -129,7 +129,12 @@ impl Story {
             resolved.notes.retain(|note| !matches!(note, Note::MadeRoom { .. }));
             self.introduce(&resolved, codebase).await?;
             let environment = resolved.environment;
-            let Some(turn) = self.turn(&environment, &mut wait).await? else { return Ok(None) };
+            let Some((turn, has_waited)) = self.turn(&environment, &mut wait).await? else { return Ok(None) };
+            // Nobody moves an environment that somebody is at work in, so the head of a pull request is followed now.
+            if has_waited && self.said.hints.pr_head.is_some() && !self.follow(&request, codebase, &environment).await?
+            {
+                continue;
+            }
             match self.leased(environment, turn, &mut wait, deadline).await? {
                 Leased::Yes(ground) => return Ok(Some(*ground)),
                 Leased::GoingDown => return Ok(None),
@@ -140,16 +145,33 @@ impl Story {
         Err(UserError::new(Kind::Busy, "the environment was in use for a whole day").hint("ask again").into())
     }
 
-    /// Our turn in the environment, behind everyone of this process who came before. `None` when the server goes down.
-    async fn turn(&self, environment: &Environment, wait: &mut Wait) -> Outcome<Option<Turn>> {
+    /// Resolves once more, for what could not be done while somebody was at work. Whether it is still that environment.
+    async fn follow(&self, request: &Request, codebase: &Codebase, environment: &Environment) -> Outcome<bool> {
+        let Some(permit) = self.unless_closing(self.desk.resolving.acquire()).await else { return Ok(true) };
+        let resolved = self.desk.engine.resolve(request, &NoProgress).await;
+        drop(permit);
+        match resolved {
+            Ok(resolved) if resolved.environment.id == environment.id => {
+                self.introduce(&resolved, codebase).await?;
+                Ok(true)
+            }
+            Ok(_) => Ok(false),
+            Err(error) if error.kind() == Kind::Busy => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Our turn in the environment, behind everyone of this process who came before, and whether we waited for it. `None`
+    /// when the server goes down.
+    async fn turn(&self, environment: &Environment, wait: &mut Wait) -> Outcome<Option<(Turn, bool)>> {
         if let Some(turn) = self.desk.turns.try_take(environment.id) {
-            return Ok(Some(turn));
+            return Ok(Some((turn, false)));
         }
         let mut taking = std::pin::pin!(self.unless_closing(self.desk.turns.take(environment.id)));
         loop {
             tokio::select! {
                 biased;
-                turn = &mut taking => return Ok(turn),
+                turn = &mut taking => return Ok(turn.map(|turn| (turn, true))),
                 () = sleep(if wait.told { PATIENCE } else { GLANCE }) => self.tell_ahead(environment, wait).await?,
             }
         }
@@ -228,13 +250,14 @@ impl Story {
     }
 
     fn request(&self, codebase: &Codebase) -> Request {
-        let work = self.said.hints.work.clone();
+        let hints = if self.is_of_its_repository(codebase) { self.said.hints.clone() } else { Hints::default() };
+        let work = hints.work.clone();
         let work = work.unwrap_or_else(|| Work::Thread(self.conversation.key.id.clone()));
         let conversation = Asking { conversation: self.conversation.id, environment: self.conversation.environment };
         Request {
             codebase: codebase.clone(),
             work,
-            hints: self.said.hints.clone(),
+            hints,
             branch: None,
             conversation: Some(conversation),
             by: self.by.clone(),

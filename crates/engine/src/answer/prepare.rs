@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_core::environment::Actor;
-use hedgerow_core::message::{Author, Event, Message};
-use hedgerow_core::platform::{Platform, PlatformError, PlatformKind};
+use hedgerow_core::message::{Author, Closed, Event, Message};
+use hedgerow_core::platform::{Mark, Platform, PlatformError, PlatformKind};
 use hedgerow_core::{Codebase, Kind, UserError};
 
+use super::close::{Closing, concerns_us};
+use super::marking::Marks;
 use super::{Limits, Story};
 use crate::dispatch::Desk;
 use crate::failure::Outcome;
 use crate::replies;
-use crate::store::{Conversation, Delivered};
+use crate::store::{Conversation, Delivered, Refusing, Understood};
 use crate::templates::Template;
 
 /// Longest a platform may take to prepare an event.
@@ -21,9 +23,11 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// What a delivery turned out to be.
 pub(super) enum Prepared {
     Said(Box<Story>),
-    Closed(Box<super::close::Closing>),
+    Closed(Box<Closing>),
     /// Nobody meant us.
     Nothing,
+    /// It has had its end.
+    Ended,
     /// The platform does not answer now.
     Later(String),
 }
@@ -42,21 +46,48 @@ pub(super) async fn prepare(desk: &Arc<Desk>, delivered: &Delivered) -> Outcome<
     };
     match event {
         Event::Said(said) => told(desk, platform, delivered, *said).await,
-        Event::Closed(closed) => {
-            let by = actor(closed.conversation.platform, &closed.author);
-            let conversation = desk.engine.store().conversation(&closed.conversation, desk.engine.now()).await?;
-            desk.engine.store().prepared(delivered, &desk.holder, conversation.id, &by, None).await?;
-            let closing = super::close::Closing {
-                desk: Arc::clone(desk),
-                delivered: delivered.clone(),
-                closed: *closed,
-                conversation,
-                by,
+        Event::Closed(closed) => ended(desk, delivered, *closed).await,
+        Event::Refused(refused) => {
+            let author = nameless(refused.conversation.platform, &refused.author);
+            let refusing = Refusing {
+                conversation: &refused.conversation,
+                author: &author,
+                handle: refused.handle.as_deref(),
+                words: &refused.words,
             };
-            Ok(Prepared::Closed(Box::new(closing)))
+            desk.engine.store().refuse(delivered, &desk.holder, &refusing, desk.engine.now()).await?;
+            Ok(Prepared::Ended)
         }
-        Event::Refused(_) => Ok(Prepared::Nothing),
     }
+}
+
+/// Who may not ask, by their id: they leave no name behind.
+fn nameless(platform: PlatformKind, author: &Author) -> Actor {
+    Actor::new(platform.as_str(), &author.id)
+}
+
+async fn ended(desk: &Arc<Desk>, delivered: &Delivered, closed: Closed) -> Outcome<Prepared> {
+    if !concerns_us(desk, &closed).await? {
+        return Ok(Prepared::Nothing);
+    }
+    let (store, now) = (desk.engine.store(), desk.engine.now());
+    let platform = closed.conversation.platform;
+    let by = if closed.is_allowed {
+        desk.engine.actor(platform, &closed.author).await?
+    } else {
+        nameless(platform, &closed.author)
+    };
+    // Who may not ask keeps nothing from growing old either.
+    let known = if closed.is_allowed { None } else { store.known_conversation(&closed.conversation).await? };
+    let conversation = match known {
+        Some(known) => known,
+        None => store.conversation(&closed.conversation, now).await?,
+    };
+    let understood = Understood { conversation: conversation.id, author: &by, said: None, handle: None };
+    store.prepared(delivered, &desk.holder, &understood).await?;
+    let delivered = delivered.clone();
+    let closing = Closing { desk: Arc::clone(desk), delivered, closed, conversation, by };
+    Ok(Prepared::Closed(Box::new(closing)))
 }
 
 async fn told(
@@ -66,26 +97,32 @@ async fn told(
     said: Message,
 ) -> Outcome<Prepared> {
     let (store, now) = (desk.engine.store(), desk.engine.now());
-    let by = actor(said.conversation.platform, &said.author);
+    let by = desk.engine.actor(said.conversation.platform, &said.author).await?;
     let mut conversation = store.conversation(&said.conversation, now).await?;
     if let Some(parent) = said.parent.as_ref().filter(|parent| **parent != said.conversation) {
         let parent = store.conversation(parent, now).await?;
         store.set_parent(conversation.id, parent.id).await?;
         conversation.parent = conversation.parent.or(Some(parent.id));
     }
-    store.prepared(delivered, &desk.holder, conversation.id, &by, Some(&said.text)).await?;
+    let handle = said.handle.as_deref();
+    let understood = Understood { conversation: conversation.id, author: &by, said: Some(&said.text), handle };
+    store.prepared(delivered, &desk.holder, &understood).await?;
+    let marks = Marks::of(&platform, handle);
+    // One that is prepared again was seen the first time.
+    if delivered.said.is_none() {
+        marks.set(Mark::Seen);
+    }
     let delivered = delivered.clone();
-    Ok(Prepared::Said(Box::new(Story { desk: Arc::clone(desk), platform, delivered, said, conversation, by })))
-}
-
-fn actor(platform: PlatformKind, author: &Author) -> Actor {
-    Actor::new(platform.as_str(), &author.id)
+    Ok(Prepared::Said(Box::new(Story { desk: Arc::clone(desk), platform, delivered, said, conversation, by, marks })))
 }
 
 impl Story {
     /// The conversation's own codebase; else the one that was named; else its parent's; else the only one there is. With
-    /// several the author is asked, and with none there is none.
+    /// several the author is asked, and with none there is none. What a forge tells of is about its own repository.
     pub(super) async fn codebase(&self) -> Outcome<Result<Option<Codebase>, String>> {
+        if let Some(repository) = &self.said.repository {
+            return Box::pin(self.codebase_of(repository)).await;
+        }
         let store = self.desk.engine.store();
         let named = match &self.said.codebase {
             Some(name) => Some(self.desk.engine.require_codebase(name).await?),

@@ -6,6 +6,7 @@
 mod codebase;
 mod conversation;
 mod looking;
+mod proposing;
 mod roles;
 mod status;
 mod sweeping;
@@ -16,10 +17,11 @@ mod worktree;
 use hedgerow_core::command::{Command, Worktree};
 use hedgerow_core::environment::Actor;
 use hedgerow_core::provider::Progress;
-use hedgerow_core::{Codebase, Environment, Hints, Kind, MessageId, UserError};
+use hedgerow_core::{Codebase, Environment, Hints, Kind, MessageId, RepositoryName, UserError};
 
 use crate::engine::Engine;
 use crate::failure::{Failure, Outcome};
+use crate::hosting::not_here;
 use crate::replies;
 use crate::store::Conversation;
 
@@ -32,6 +34,8 @@ pub struct Asked<'a> {
     pub by: &'a Actor,
     pub lane: &'a str,
     pub hints: &'a Hints,
+    /// The repository of a forge that is talked about. Another is an admin's to choose there.
+    pub repository: Option<&'a RepositoryName>,
     /// The names of the assistants there are.
     pub assistants: &'a [String],
     /// What the conversation is about, if that is known.
@@ -79,7 +83,8 @@ impl Engine {
             Worktree::Unkeep => self.pin_for(asked, false).await,
             Worktree::Diff => self.tell_diff(asked).await,
             Worktree::Sync => self.sync_for(asked).await,
-            Worktree::Setup | Worktree::Merge(_) | Worktree::Abort | Worktree::Pr => {
+            Worktree::Pr => self.propose_for(asked).await,
+            Worktree::Setup | Worktree::Merge(_) | Worktree::Abort => {
                 Err(anyhow::anyhow!("`/worktree {worktree}` is in the table and has no act").into())
             }
         }
@@ -90,8 +95,17 @@ impl Engine {
         if let Some(codebase) = asked.codebase {
             return Ok(codebase);
         }
-        let names: Vec<String> = self.codebases().await?.into_iter().map(|codebase| codebase.name).collect();
-        Err(UserError::new(Kind::Usage, replies::which_codebase(&names)).into())
+        let names: Vec<String> = self.choosable(asked).await?.into_iter().map(|codebase| codebase.name).collect();
+        Err(match asked.repository {
+            None => UserError::new(Kind::Usage, replies::which_codebase(&names)),
+            Some(_) if !names.is_empty() => UserError::new(Kind::Usage, replies::which_clone(&names)),
+            Some(repository) if self.clones(asked.conversation.key.platform) => {
+                let error = UserError::new(Kind::NotFound, format!("I have no clone of `{repository}` yet"));
+                error.hint("say what is to be done, and it is cloned")
+            }
+            Some(repository) => not_here(repository),
+        }
+        .into())
     }
 
     /// The live environment that the conversation works in.

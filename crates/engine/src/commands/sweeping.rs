@@ -18,13 +18,13 @@ impl Engine {
             // Nobody is known to have asked for an orphan, so nobody's own is among them.
             CleanupWhat::Orphans => {
                 if !dry_run {
-                    self.require_admin(asked.by, "clean up orphans")?;
+                    self.require_admin(asked.by, "clean up orphans").await?;
                 }
                 let report = self.cleanup(codebase, Sweep::Orphans, dry_run, asked.by).await?;
                 return Ok(replies::cleaned_up(&report, 0));
             }
         };
-        if self.is_admin(asked.by) {
+        if self.is_admin(asked.by).await? {
             let report = self.cleanup(codebase, sweep, dry_run, asked.by).await?;
             return Ok(replies::cleaned_up(&report, 0));
         }

@@ -45,7 +45,7 @@ impl Engine {
             Some(name) => self.require_environment(self.require_chosen(asked).await?, name).await?,
             None => self.require_current(asked).await?,
         };
-        self.require_owner(asked.by, &environment, "remove")?;
+        self.require_owner(asked.by, &environment, "remove").await?;
         let users = self.store.conversations_of(environment.id).await?;
         let removed = self.remove_from(Some(&asked.conversation.key), &environment, force, asked.by).await;
         let removed = self.or_busy(&environment, removed).await?;
@@ -110,7 +110,7 @@ impl Engine {
         }
         // A stranger's pull request must not bring a stranger's words into a maintainer's files.
         if asked.hints.is_fork {
-            self.require_owner(asked.by, &environment, "link a fork's pull request to")?;
+            self.require_owner(asked.by, &environment, "link a fork's pull request to").await?;
         }
         self.work_in(asked, &environment).await?;
         Ok(replies::linked(environment.name()))

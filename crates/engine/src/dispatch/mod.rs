@@ -36,6 +36,8 @@ pub(crate) use turns::{Turn, Turns};
 
 /// Environments that are found or made at the same time; each is a few processes of git.
 const RESOLVING: usize = 8;
+/// Repositories that are cloned at the same time because somebody asked about them.
+const CLONING: usize = 2;
 /// How often `idle` and the end of a shutdown look.
 const GLANCE: Duration = Duration::from_millis(20);
 /// Longest to wait for those who were told to stop.
@@ -56,6 +58,7 @@ pub(crate) struct Desk {
     pub(crate) slots: Slots,
     pub(crate) stops: Stops,
     pub(crate) resolving: Semaphore,
+    pub(crate) cloning: Semaphore,
     pub(crate) wake_messages: Notify,
     pub(crate) wake_replies: Notify,
     closing: watch::Sender<bool>,
@@ -134,6 +137,7 @@ impl Dispatcher {
             slots: Slots::new(engine.settings().runs.at_once),
             stops: Stops::default(),
             resolving: Semaphore::new(RESOLVING),
+            cloning: Semaphore::new(CLONING),
             wake_messages: Notify::new(),
             wake_replies: Notify::new(),
             closing: watch::Sender::new(false),

@@ -7,11 +7,12 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hedgerow_core::Secret;
 use hedgerow_core::provider::Progress;
-use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
+use super::input::Input;
 use super::remains::Note;
 use super::watch::{Group, Patience, Sink, Watch};
 use super::{GitError, GitResult};
@@ -71,6 +72,7 @@ impl Git {
             args: Vec::new(),
             stdin: Input::Nothing,
             notes: None,
+            hidden: None,
         }
     }
 }
@@ -86,36 +88,8 @@ pub(crate) struct Call<'a> {
     stdin: Input,
     /// Where a call that changes something says that it is under way.
     notes: Option<PathBuf>,
-}
-
-/// What a call is told on its standard input.
-enum Input {
-    Nothing,
-    Bytes(Vec<u8>),
-    /// More than fits into memory, piece by piece from whoever reads it.
-    Pieces(mpsc::Receiver<Vec<u8>>),
-    /// git reads it itself.
-    File(Option<File>),
-}
-
-impl Input {
-    /// Each piece that git takes is told to `fed`.
-    async fn feed(self, mut pipe: impl tokio::io::AsyncWrite + Unpin, fed: &Notify) {
-        // git may close its end early; its exit code tells why.
-        match self {
-            Self::Nothing | Self::File(_) => {}
-            Self::Bytes(bytes) => drop(pipe.write_all(&bytes).await),
-            Self::Pieces(mut pieces) => {
-                while let Some(piece) = pieces.recv().await {
-                    if pipe.write_all(&piece).await.is_err() {
-                        return;
-                    }
-                    fed.notify_one();
-                }
-            }
-        }
-        let _ = pipe.flush().await;
-    }
+    /// What must not be in anything that git says.
+    hidden: Option<Secret>,
 }
 
 /// What a finished call left.
@@ -151,6 +125,12 @@ impl Call<'_> {
         self
     }
 
+    /// What git says is told without this.
+    pub(super) fn hiding(mut self, secret: Secret) -> Self {
+        self.hidden = Some(secret);
+        self
+    }
+
     pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         self.stdin = if bytes.is_empty() { Input::Nothing } else { Input::Bytes(bytes) };
@@ -175,6 +155,11 @@ impl Call<'_> {
         self
     }
 
+    /// It changes nothing in the repository, so that nobody who does has to wait for one that works on alone.
+    pub(super) fn changes_nothing_here(self) -> Self {
+        Self { notes: None, ..self }
+    }
+
     /// Lets git look for the repository in the folders above as well.
     pub(crate) fn discover_above(mut self) -> Self {
         self.discover_above = true;
@@ -187,7 +172,7 @@ impl Call<'_> {
     }
 
     fn only_reads(self) -> Self {
-        Self { notes: None, ..self }.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1")
+        self.changes_nothing_here().env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1")
     }
 
     /// Reads, and only exit code 0 will do.
@@ -242,6 +227,11 @@ impl Call<'_> {
     pub(crate) async fn long(self, progress: &dyn Progress) -> GitResult<Vec<u8>> {
         let what = self.what();
         self.run(Patience::Silence(SILENCE), Some(progress), Sink::Gather).await?.require_success(&what)
+    }
+
+    /// The same, and any exit code is an answer.
+    pub(crate) async fn long_answer(self, progress: &dyn Progress) -> GitResult<Answer> {
+        self.run(Patience::Silence(SILENCE), Some(progress), Sink::Gather).await
     }
 
     /// The subcommand, for messages. Arguments may hold what a user wrote and stay out.
@@ -337,6 +327,10 @@ impl Call<'_> {
         if let Some(note) = note.filter(|_| status.success()) {
             note.done();
         }
+        let stderr = match self.hidden.as_ref().map(Secret::reveal).filter(|secret| !secret.is_empty()) {
+            Some(secret) => stderr.replace(secret, "***"),
+            None => stderr,
+        };
         Ok(Answer { status, stdout, stderr })
     }
 }
@@ -345,7 +339,7 @@ impl Call<'_> {
 pub(crate) type Setting = (String, String);
 
 /// Settings of every call, each with its reason.
-const FIXED: [(&str, &str); 9] = [
+const FIXED: [(&str, &str); 11] = [
     // A repository's hooks are its own programs.
     ("core.hooksPath", "/dev/null"),
     // The value may be a program to run on every status.
@@ -363,6 +357,9 @@ const FIXED: [(&str, &str); 9] = [
     ("diff.renames", "false"),
     // Submodules are ours to ask for, never a side effect.
     ("submodule.recurse", "false"),
+    // A git that works on when we are gone does not wait for ever either: bytes in a second, and for how many.
+    ("http.lowSpeedLimit", "1"),
+    ("http.lowSpeedTime", "120"),
 ];
 
 impl Answer {

@@ -25,6 +25,9 @@ pub enum GitError {
     Unexpected { what: String, got: String },
     #[error("another program has held the lock {} for {seconds} s", path.display())]
     Locked { path: PathBuf, seconds: u64 },
+    /// Who could open the remote does not answer.
+    #[error("the forge of `{repository}` does not answer: {why}")]
+    NoCredential { repository: String, why: String },
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
 }

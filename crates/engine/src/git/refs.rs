@@ -208,19 +208,19 @@ impl Repo {
     pub async fn move_along(&self, branch: &BranchName, to: &CommitSha) -> GitResult<()> {
         let args =
             ["checkout", "--quiet", "--no-overwrite-ignore", "--no-track", "-B", branch.as_str(), to.as_str(), "--"];
-        self.call().args(args).long(&NoProgress).await.map(drop)
+        self.call().opened(self.opening_of_promises().await).args(args).long(&NoProgress).await.map(drop)
     }
 
     /// Puts this worktree onto a branch; overwrites nothing either.
     pub async fn switch(&self, branch: &BranchName) -> GitResult<()> {
         let args = ["switch", "--quiet", "--no-guess", "--no-overwrite-ignore", branch.as_str()];
-        self.call().args(args).long(&NoProgress).await.map(drop)
+        self.call().opened(self.opening_of_promises().await).args(args).long(&NoProgress).await.map(drop)
     }
 
     /// Puts this worktree onto a new branch at a commit; overwrites nothing either.
     pub async fn switch_new(&self, branch: &BranchName, at: &CommitSha) -> GitResult<()> {
         let args = ["switch", "--quiet", "--no-track", "--no-overwrite-ignore", "-c", branch.as_str(), at.as_str()];
-        self.call().args(args).long(&NoProgress).await.map(drop)
+        self.call().opened(self.opening_of_promises().await).args(args).long(&NoProgress).await.map(drop)
     }
 
     /// Sets where a branch pulls from and pushes to: both settings, or none.

@@ -88,13 +88,14 @@ impl Repo {
             "--no-prune-tags",
         ]);
         let call = call.args(self.upload_pack(remote)).args(["--end-of-options", remote]);
-        call.args(specs).long(progress).await.map(drop)
+        call.opened(self.opening(remote).await?).args(specs).long(progress).await.map(drop)
     }
 
     /// Asks the remote which branch is its HEAD.
     pub async fn fetch_remote_head(&self, remote: &str, progress: &dyn Progress) -> GitResult<Option<BranchName>> {
         let call = self.call().args(["ls-remote", "--quiet", "--symref"]).args(self.upload_pack(remote));
-        let out = call.args(["--end-of-options", remote, "HEAD"]).long(progress).await?;
+        let out =
+            call.opened(self.opening(remote).await?).args(["--end-of-options", remote, "HEAD"]).long(progress).await?;
         let text = String::from_utf8_lossy(&out);
         let line = text.lines().find_map(|line| line.strip_prefix("ref: ")?.strip_suffix("\tHEAD"));
         Ok(line.and_then(|name| BranchName::parse(name.strip_prefix("refs/heads/")?).ok()))
@@ -118,7 +119,7 @@ impl Git {
             "--end-of-options",
             url,
         ]);
-        call.arg(into).long(progress).await.map(drop)
+        call.opened(self.opening(url).await?).arg(into).long(progress).await.map(drop)
     }
 }
 

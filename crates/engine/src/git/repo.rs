@@ -200,6 +200,10 @@ impl Repo {
         Err(GitError::Failed { what: "for-each-ref".into(), code: answer.status.code(), stderr: answer.stderr })
     }
 
+    pub(super) const fn git(&self) -> &Git {
+        &self.git
+    }
+
     pub fn at(&self) -> &Path {
         &self.at
     }

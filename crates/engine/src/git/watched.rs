@@ -67,7 +67,8 @@ impl Repo {
     /// The branches that a remote has, and where they are.
     pub async fn remote_heads(&self, remote: &str) -> GitResult<BTreeMap<String, String>> {
         let call = self.call().args(["ls-remote", "--quiet", "--heads"]).args(self.upload_pack(remote));
-        let out = call.args(["--end-of-options", remote]).long(&NoProgress).await?;
+        let call = call.args(["--end-of-options", remote]).opened(self.opening(remote).await?);
+        let out = call.long(&NoProgress).await?;
         let text = String::from_utf8_lossy(&out);
         let head = |line: &str| {
             let (object, name) = line.split_once('\t')?;

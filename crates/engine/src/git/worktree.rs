@@ -48,7 +48,8 @@ impl Repo {
     /// than what `git worktree add` does by itself.
     pub async fn fill_worktree(&self, progress: &dyn Progress) -> GitResult<()> {
         let call = self.call().config("checkout.workers", "0").config("checkout.thresholdForParallelism", "500");
-        call.args(["checkout", "--quiet", "--progress", "--force", "--no-recurse-submodules"])
+        call.opened(self.opening_of_promises().await)
+            .args(["checkout", "--quiet", "--progress", "--force", "--no-recurse-submodules"])
             .long(progress)
             .await
             .map(drop)

@@ -16,6 +16,7 @@ pub mod ownership;
 pub(crate) mod plain_file;
 mod preview;
 mod purge;
+mod push;
 mod rebuild;
 mod rewind;
 mod save;

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use hedgerow_core::checkpoint::{Marked, NewCheckpoint, Rewind, Rewinding};
 use hedgerow_core::environment::{ProviderKind, Trash};
 use hedgerow_core::provider::{
-    Advance, BranchUse, Condition, Found, Head, Intent, News, Note, Plan, Presence, Progress, Provider, ProviderError,
-    Wish,
+    Advance, BranchUse, Condition, Found, Head, Intent, News, Note, Outgoing, Plan, Presence, Progress, Provider,
+    ProviderError, Push, Pushed, Wish,
 };
 use hedgerow_core::saved::{Account, Saved};
 use hedgerow_core::{BranchName, Codebase, CommitSha, Environment, EnvironmentId, Lease, SavedId};
@@ -180,6 +180,20 @@ impl Provider for WorktreeProvider {
         environment: &Environment,
     ) -> Result<(News, Vec<Note>), ProviderError> {
         Ok(self.bring_in_base(codebase, environment).await?)
+    }
+
+    async fn outgoing(&self, codebase: &Codebase, environment: &Environment) -> Result<Outgoing, ProviderError> {
+        self.what_goes_out(codebase, environment).await
+    }
+
+    async fn push(
+        &self,
+        _: &Lease,
+        codebase: &Codebase,
+        _: &Environment,
+        push: &Push,
+    ) -> Result<Pushed, ProviderError> {
+        self.push_out(codebase, push).await
     }
 
     async fn trash(

@@ -53,6 +53,8 @@ mod tests {
             held_until: Timestamp::from_millis(0),
             attempts,
             doubts: 0,
+            run: None,
+            handle: None,
             written_at: Timestamp::from_millis(0),
         }
     }

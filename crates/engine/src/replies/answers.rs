@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_core::{Environment, Kind, UserError};
+use hedgerow_core::{Environment, Kind, RepositoryName, UserError};
 
 use super::{LONGEST, Voice, list, note, plural, quoted, removed, shortened, undo_removal, undone, veiled};
 use crate::checkpoints::Undone;
@@ -33,12 +33,24 @@ pub(crate) fn codebases(codebases: &[(String, u64)], present: Option<&str>) -> S
     if codebases.is_empty() {
         return super::which_codebase(&[]);
     }
+    list("Codebases:", &lines_of(codebases, present), "`/repo <name>` chooses one, `/clone <url>` adds one.")
+}
+
+/// The same in a conversation of a forge, which knows only the clones of its own repository.
+pub(crate) fn clones(repository: &RepositoryName, clones: &[(String, u64)], present: Option<&str>) -> String {
+    if clones.is_empty() {
+        return format!("I have no clone of `{repository}`.");
+    }
+    let head = format!("Clones of `{repository}`:");
+    list(&head, &lines_of(clones, present), "`/repo <name>` chooses one.")
+}
+
+fn lines_of(codebases: &[(String, u64)], present: Option<&str>) -> Vec<String> {
     let line = |(name, live): &(String, u64)| {
         let mark = if present == Some(name) { " ← active" } else { "" };
         format!("• `{name}`: {}{mark}", plural(*live, "environment"))
     };
-    let lines: Vec<String> = codebases.iter().map(line).collect();
-    list("Codebases:", &lines, "`/repo <name>` chooses one, `/clone <url>` adds one.")
+    codebases.iter().map(line).collect()
 }
 
 pub(crate) fn forgotten(name: &str, gone: &[Removed]) -> String {

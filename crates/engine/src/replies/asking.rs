@@ -47,6 +47,12 @@ pub fn which_codebase(names: &[String]) -> String {
     list("Which codebase is this about? Choose one:", &lines, "or add another: `/clone <url>`")
 }
 
+/// A repository was cloned several times, and nobody said which clone is meant.
+pub(crate) fn which_clone(names: &[String]) -> String {
+    let lines: Vec<String> = names.iter().map(|name| format!("• `/repo {}`", spoken(name))).collect();
+    list("I have several clones of this repository. Choose one:", &lines, "This conversation works on it from then on.")
+}
+
 /// What somebody typed, on one line and inside backticks.
 fn shown(typed: &str) -> String {
     let plain = typed.replace('`', "'");

@@ -70,7 +70,7 @@ fn chat_command(command: &str) -> Option<String> {
     }
     let with = |command: &str| format!("{command} {rest}").trim_end().to_owned();
     match (group, verb) {
-        ("env", "list" | "orphans" | "keep" | "unkeep" | "diff" | "sync") => Some(format!("/worktree {verb}")),
+        ("env", "list" | "orphans" | "keep" | "unkeep" | "diff" | "sync" | "pr") => Some(format!("/worktree {verb}")),
         ("env", "remove" | "restore" | "cleanup") => Some(with(&format!("/worktree {verb}"))),
         ("env", "create") => {
             let branch = rest.strip_prefix("branch ").unwrap_or("<branch>");
@@ -79,7 +79,7 @@ fn chat_command(command: &str) -> Option<String> {
         ("env", "undo") => Some("/undo".to_owned()),
         ("codebase", "list") => Some("/repos".to_owned()),
         ("codebase", "remove") => Some(with("/repo-remove")),
-        ("codebase", "add") if rest.contains("url") => Some("/clone <url>".to_owned()),
+        ("codebase", "add") if rest == "<path or url>" => Some("/clone <url>".to_owned()),
         _ => None,
     }
 }

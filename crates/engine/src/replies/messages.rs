@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hedgerow_core::platform::ConversationKey;
 use hedgerow_core::provider::Note;
-use hedgerow_core::{Environment, Timestamp};
+use hedgerow_core::{Environment, RepositoryName, Timestamp};
 
 use super::troubles::trouble;
 use super::{Voice, capital, note};
@@ -48,6 +48,15 @@ pub(crate) fn closed(swept: &Swept) -> Option<String> {
     }
 }
 
+/// Why an environment is kept when its issue is closed.
+pub(crate) fn pull_request_open(number: u64) -> String {
+    format!("its pull request #{number} is still open")
+}
+
+pub(crate) fn pull_request_unknown(number: u64) -> String {
+    format!("nobody could say whether its pull request #{number} is still open")
+}
+
 /// For a conversation whose environment automation has put into the trash.
 pub(crate) fn gone(name: &str, because: &str) -> String {
     format!("Moved worktree `{name}` to the trash: {because}. `{}` brings it back.", Voice::Chat.restore(name))
@@ -59,6 +68,10 @@ pub(crate) fn being_changed() -> String {
 
 pub(crate) fn no_codebase() -> String {
     "No codebase here yet, so I can only talk. `/clone <url>` adds one.".to_owned()
+}
+
+pub(crate) fn cloning(repository: &RepositoryName) -> String {
+    format!("Cloning `{repository}`…")
 }
 
 pub(crate) fn session_unknown() -> String {

@@ -12,6 +12,7 @@ mod measure;
 pub(crate) mod messages;
 mod notes;
 mod overstepping;
+mod proposing;
 mod standing;
 mod sweeping;
 mod troubles;
@@ -19,9 +20,11 @@ mod undoing;
 mod veil;
 
 pub(crate) use answers::{
-    assistant_chosen, assistants, busy, chosen, cloned, cloned_before, codebases, diff, forgotten, nothing_to_stop,
-    removed_in_chat, reset, starts_in, stopping, template_set, templates, templates_loaded, undone_in_chat,
+    assistant_chosen, assistants, busy, chosen, cloned, cloned_before, clones, codebases, diff, forgotten,
+    nothing_to_stop, removed_in_chat, reset, starts_in, stopping, template_set, templates, templates_loaded,
+    undone_in_chat,
 };
+pub(crate) use asking::which_clone;
 pub use asking::{absent, help, unknown, which_codebase, wrong};
 pub use caging::sandbox_words;
 pub(crate) use environment::synced_in_chat;
@@ -33,6 +36,7 @@ pub use failing::failure;
 pub use measure::{age, ago, bytes, day, figures, moment, quoted, span, used};
 pub use notes::{note, skipped};
 pub use overstepping::{all_overstepped, overstepped};
+pub use proposing::{proposed, pull_request};
 pub(crate) use standing::{Census, Standing, environments, status, worktrees};
 pub(crate) use sweeping::cleaned_up;
 pub use sweeping::{sweep_summary, swept};

@@ -18,9 +18,13 @@ fn told(note: &Note, voice: Voice) -> String {
         Note::Offline { remote, why } => {
             format!("`{remote}` could not be reached, so its last known state was used ({why})")
         }
-        Note::HeadBranchTaken { head, instead } => format!(
-            "the main checkout holds `{head}`, so `{instead}` was made at the same commit; `git push <remote> HEAD:{head}` from it updates the pull request"
-        ),
+        Note::HeadBranchTaken { head, instead } => {
+            let push = match voice {
+                Voice::Terminal => format!("`git push <remote> HEAD:{head}` from it updates the pull request"),
+                Voice::Chat => format!("`/worktree pr` pushes to `{head}`"),
+            };
+            format!("the main checkout holds `{head}`, so `{instead}` was made at the same commit; {push}")
+        }
         Note::KeptOwnCommits { branch } => {
             format!("`{branch}` has commits of its own here and was left as it is")
         }

@@ -3,7 +3,7 @@
 use hedgerow_core::assistant::Usage;
 use hedgerow_core::{EnvironmentId, State, Timestamp};
 
-use super::{ago, changes, distance, distance_in_words, figures, list, name, plural, shortened, veiled};
+use super::{ago, changes, distance, distance_in_words, figures, list, name, plural, pull_request, shortened, veiled};
 use crate::engine::Known;
 use crate::store::{Conversation, Run, Session};
 use crate::view::View;
@@ -103,6 +103,7 @@ fn in_words(view: &View) -> String {
     facts.extend(view.condition.as_ref().map(changes));
     let distance = distance_in_words(view.ahead, view.behind);
     facts.extend(Some(distance).filter(|distance| !distance.is_empty()));
+    facts.extend(view.pr.as_ref().map(pull_request));
     format!("`{}` on branch `{}`: {}", name(view), view.branch, facts.join(", "))
 }
 
@@ -123,6 +124,7 @@ fn in_a_line(view: &View, is_present: bool, now: Timestamp) -> String {
     facts.extend(marks.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned()));
     facts.extend(view.condition.as_ref().map(changes));
     facts.extend(Some(distance(view.ahead, view.behind)).filter(|distance| !distance.is_empty()));
+    facts.extend(view.pr.as_ref().map(pull_request));
     facts.push(ago(view.last_activity_at, now));
     let mark = if is_present { " ← active" } else { "" };
     format!("• `{name}`{on}: {}{mark}", facts.join(", "))

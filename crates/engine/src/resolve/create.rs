@@ -43,7 +43,7 @@ impl Engine {
         let Some(restored) = self.restore_or_wait(asked, &last).await? else { return Ok(None) };
         asked.notes.extend(restored.notes);
         asked.as_of = restored.as_of;
-        Ok(Some(restored.environment))
+        self.follow_head(asked, restored.environment).await.map(Some)
     }
 
     /// An earlier environment of this work is only left in the vault.

@@ -32,6 +32,8 @@ impl Engine {
                 None if asked.works.iter().any(|named| environment.holds(&named.work)) => {
                     return self.follow_head(asked, environment).await.map(Some);
                 }
+                // Reading a pull request and working on it are two things, in two places.
+                None if is_the_other_of_two(asked, &environment) => return Ok(None),
                 None => return Ok(Some(environment)),
                 Some(lost) => lost.last_error.unwrap_or_default(),
             },
@@ -156,7 +158,7 @@ impl Engine {
     }
 
     /// A pull request whose head has moved takes a clean environment along.
-    async fn follow_head(&self, asked: &mut Asked<'_>, environment: Environment) -> Outcome<Environment> {
+    pub(super) async fn follow_head(&self, asked: &mut Asked<'_>, environment: Environment) -> Outcome<Environment> {
         // Before any file of theirs is in it.
         let environment = self.known_as_fork(asked, environment).await?;
         let (Work::PullRequest(number) | Work::Review(number)) = asked.request.work else { return Ok(environment) };
@@ -232,4 +234,13 @@ fn unusable(environment: &Environment, state: State) -> Failure {
         None => error,
     };
     error.into()
+}
+
+/// Whether an environment is where a pull request is reviewed and it is to be worked on now, or the other way round.
+fn is_the_other_of_two(asked: &Asked<'_>, environment: &Environment) -> bool {
+    match asked.request.work {
+        Work::PullRequest(number) => environment.holds(&Work::Review(number)),
+        Work::Review(number) => environment.holds(&Work::PullRequest(number)),
+        Work::Issue(_) | Work::Thread(_) | Work::Task(_) => false,
+    }
 }

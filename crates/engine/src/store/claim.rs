@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hedgerow_core::Environment;
 use sqlx::AnyConnection;
 
-use super::environments::{self, bind_changing, bind_fixed, live, path_key};
+use super::environments::{self, bind_changing, bind_fixed, bind_remote, live, path_key};
 use super::error::{StoreError, Taken};
 use super::events::NewEvent;
 use super::row::path_text;
@@ -50,7 +50,7 @@ impl Store {
             ..draft.clone()
         };
         let query = bind_changing(sqlx::query(environments::INSERT), &environment)?;
-        bind_fixed(query, &environment).execute(&mut *tx).await?;
+        bind_remote(bind_fixed(query, &environment), &environment)?.execute(&mut *tx).await?;
         works::write_works(&mut tx, &environment).await?;
         works::write_keywords(&mut tx, &environment).await?;
         event.clone().of(environment.codebase, environment.id).write(&mut tx).await?;

@@ -114,15 +114,17 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<Codebase>, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(select!("path = $1 AND forgotten_at IS NOT NULL ORDER BY forgotten_at DESC LIMIT 1"))
-            .bind(path_text(path)?)
-            .fetch_optional(&mut *tx)
-            .await?;
-        let Some(known) = row.as_ref().map(codebase).transpose()? else { return Ok(None) };
-        sqlx::query("UPDATE codebases SET forgotten_at = NULL WHERE id = $1")
-            .bind(known.id.to_string())
-            .execute(&mut *tx)
-            .await?;
+        // Written before anything is read: SQLite refuses who reads first and finds that somebody wrote meanwhile.
+        let rows = sqlx::query(concat!(
+            "UPDATE codebases SET forgotten_at = NULL WHERE id =
+             (SELECT id FROM codebases WHERE path = $1 AND forgotten_at IS NOT NULL ORDER BY forgotten_at DESC LIMIT 1)
+             RETURNING ",
+            columns!()
+        ))
+        .bind(path_text(path)?)
+        .fetch_all(&mut *tx)
+        .await?;
+        let Some(known) = rows.first().map(codebase).transpose()? else { return Ok(None) };
         NewEvent::new(now, by, "codebase-revived").of_codebase(known.id).write(&mut tx).await?;
         tx.commit().await?;
         Ok(Some(known))
@@ -146,6 +148,16 @@ impl Store {
         let event = NewEvent::new(now, by, "configuration-accepted").of_codebase(id).detail(fingerprint);
         event.write(&mut tx).await?;
         Ok(tx.commit().await?)
+    }
+
+    /// The remote has another address now.
+    pub async fn set_remote(&self, id: CodebaseId, remote: Option<&str>) -> Result<(), StoreError> {
+        sqlx::query("UPDATE codebases SET remote = $2 WHERE id = $1")
+            .bind(id.to_string())
+            .bind(remote.map(str::to_owned))
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 
     /// Takes it off the list; its history stays. `InUse` while it has live environments, `Stale` when it is

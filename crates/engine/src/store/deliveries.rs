@@ -1,8 +1,8 @@
 //! What platforms deliver: written down before it is acknowledged, and recognised when it comes again.
 
-use hedgerow_core::MessageId;
 use hedgerow_core::message::{Accepted, RawEvent};
 use hedgerow_core::platform::PlatformKind;
+use hedgerow_core::{MessageId, Timestamp};
 use sqlx::AnyConnection;
 
 use super::error::StoreError;
@@ -39,16 +39,51 @@ impl Store {
         Ok(answers)
     }
 
-    /// Whether a delivery was written down whose meaning begins so, in whatever state it is.
-    pub async fn knows(&self, platform: PlatformKind, meaning: &str) -> Result<bool, StoreError> {
-        let length = i64::try_from(meaning.chars().count()).unwrap_or(i64::MAX);
-        let row = sqlx::query("SELECT count(*) AS many FROM inbox WHERE platform = $1 AND substr(meaning, 1, $3) = $2")
+    /// Whether a delivery about this thing was written down, in whatever state it is.
+    pub async fn knows(&self, platform: PlatformKind, about: &str) -> Result<bool, StoreError> {
+        let row = sqlx::query("SELECT count(*) AS many FROM inbox WHERE platform = $1 AND about = $2")
             .bind(platform.as_str())
-            .bind(meaning)
-            .bind(length)
+            .bind(free_text(about.trim_end_matches(':')))
             .fetch_one(&self.pool)
             .await?;
         Ok(Row(&row).number::<u64>("many")? > 0)
+    }
+
+    /// When a platform last delivered something that was written down.
+    pub async fn last_delivery(&self, platform: PlatformKind) -> Result<Option<Timestamp>, StoreError> {
+        let row = sqlx::query("SELECT received_at FROM inbox WHERE platform = $1 ORDER BY received_at DESC LIMIT 1")
+            .bind(platform.as_str())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| Row(&row).time("received_at")).transpose()
+    }
+
+    /// How far a platform has looked for what it missed at a place.
+    pub async fn looked_until(&self, platform: PlatformKind, place: &str) -> Result<Option<Timestamp>, StoreError> {
+        let row = sqlx::query("SELECT until FROM looks WHERE platform = $1 AND place = $2")
+            .bind(platform.as_str())
+            .bind(place.to_lowercase())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| Row(&row).time("until")).transpose()
+    }
+
+    pub async fn set_looked_until(
+        &self,
+        platform: PlatformKind,
+        place: &str,
+        until: Timestamp,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO looks (platform, place, until) VALUES ($1, $2, $3)
+             ON CONFLICT (platform, place) DO UPDATE SET until = excluded.until",
+        )
+        .bind(platform.as_str())
+        .bind(place.to_lowercase())
+        .bind(until.as_millis())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
     }
 
     /// How many messages wait, of all platforms.
@@ -81,10 +116,16 @@ impl Store {
     }
 }
 
+/// The thing that a meaning is about: `comment:7` of `comment:7:2026-05-03T10:00:00Z`.
+fn about(meaning: &str) -> Option<&str> {
+    let (end, _) = meaning.match_indices(':').nth(1)?;
+    Some(&meaning[..end])
+}
+
 async fn insert(connection: &mut AnyConnection, id: MessageId, raw: &RawEvent) -> Result<bool, StoreError> {
     let written = sqlx::query(
-        "INSERT INTO inbox (id, platform, delivery, meaning, lane, urgent, body, received_at, state)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'waiting') ON CONFLICT DO NOTHING",
+        "INSERT INTO inbox (id, platform, delivery, meaning, lane, urgent, body, received_at, about, state)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'waiting') ON CONFLICT DO NOTHING",
     )
     .bind(id.to_string())
     .bind(raw.platform.as_str())
@@ -94,6 +135,7 @@ async fn insert(connection: &mut AnyConnection, id: MessageId, raw: &RawEvent) -
     .bind(i64::from(raw.urgent))
     .bind(free_text(&raw.body))
     .bind(raw.received_at.as_millis())
+    .bind(raw.delivery.meaning.as_deref().and_then(about).map(free_text))
     .execute(connection)
     .await?;
     Ok(written.rows_affected() == 1)

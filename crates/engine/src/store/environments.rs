@@ -1,6 +1,7 @@
 //! Environments: the row, whole, and the ways to read it.
 
 use hedgerow_core::environment::{AdoptedFrom, Environment, Init, InitState, PullRequestInfo, Trash};
+use hedgerow_core::platform::Checks;
 use hedgerow_core::{BranchName, CodebaseId, EnvironmentId, State, Timestamp, Work};
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
@@ -22,9 +23,16 @@ macro_rules! fixed_columns {
 macro_rules! changing_columns {
     () => {
         "provider, node, path, path_key, branch, branch_made, fork, base, base_sha, state, generation, adopted_from, \
-         migrated_at, pinned_at, init_state, init_error, pr_number, pr_url, pr_title, pr_state, pr_created_at, \
-         description, last_error, trash_path, trashed_at, trashed_because, trash_head, trash_was_detached, \
-         trash_branch_deleted"
+         migrated_at, pinned_at, init_state, init_error, description, last_error, trash_path, trashed_at, \
+         trashed_because, trash_head, trash_was_detached, trash_branch_deleted"
+    };
+}
+
+/// What is known from the remote, in the order of [`bind_remote`]. No save writes it: it is written while others change
+/// the rest, and theirs may be older (see [`super::pull_requests`]).
+macro_rules! remote_columns {
+    () => {
+        "pr_number, pr_url, pr_title, pr_state, pr_created_at, pr_head, pr_checks, pr_seen_at, pushed_sha"
     };
 }
 
@@ -41,21 +49,25 @@ macro_rules! select {
             crate::store::environments::fixed_columns!(),
             ", ",
             crate::store::environments::changing_columns!(),
+            ", ",
+            crate::store::environments::remote_columns!(),
             " FROM environments WHERE ",
             $($rest),+
         )
     };
 }
 
-pub(super) use {changing_columns, fixed_columns, live, select};
+pub(super) use {changing_columns, fixed_columns, live, remote_columns, select};
 
 pub(super) const INSERT: &str = concat!(
     "INSERT INTO environments (",
     changing_columns!(),
     ", ",
     fixed_columns!(),
+    ", ",
+    remote_columns!(),
     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-     $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)"
+     $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)"
 );
 
 /// Last activity never goes back: a `touch` may have come between the caller's reading and this.
@@ -63,9 +75,9 @@ pub(super) const UPDATE: &str = concat!(
     "UPDATE environments SET (",
     changing_columns!(),
     ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-     $24, $25, $26, $27, $28, $29), \
-     last_activity_at = CASE WHEN last_activity_at > $30 THEN last_activity_at ELSE $30 END \
-     WHERE id = $31 AND state = $32 AND generation = $33"
+     $24), \
+     last_activity_at = CASE WHEN last_activity_at > $25 THEN last_activity_at ELSE $25 END \
+     WHERE id = $26 AND state = $27 AND generation = $28"
 );
 
 type Statement = Query<'static, Any, AnyArguments>;
@@ -93,14 +105,7 @@ pub(super) fn bind_changing(query: Statement, environment: &Environment) -> Resu
         .bind(environment.migrated_at.map(Timestamp::as_millis))
         .bind(environment.pinned_at.map(Timestamp::as_millis))
         .bind(environment.init.state.map(InitState::as_str))
-        .bind(environment.init.error.as_deref().map(free_text));
-    let pr = environment.pr.as_ref();
-    let query = query
-        .bind(pr.map(|pr| stored(pr.number)).transpose()?)
-        .bind(pr.and_then(|pr| pr.url.as_deref()).map(free_text))
-        .bind(pr.and_then(|pr| pr.title.as_deref()).map(free_text))
-        .bind(pr.and_then(|pr| pr.state.as_deref()).map(free_text))
-        .bind(pr.and_then(|pr| pr.created_at).map(Timestamp::as_millis))
+        .bind(environment.init.error.as_deref().map(free_text))
         .bind(environment.description.as_deref().map(free_text))
         .bind(environment.last_error.as_deref().map(free_text));
     let trash = environment.trash.as_ref();
@@ -111,6 +116,23 @@ pub(super) fn bind_changing(query: Statement, environment: &Environment) -> Resu
         .bind(trash.and_then(|trash| trash.head.as_ref()).map(ToString::to_string))
         .bind(trash.map(|trash| i64::from(trash.was_detached)))
         .bind(trash.map(|trash| i64::from(trash.branch_deleted))))
+}
+
+pub(super) fn bind_remote(query: Statement, environment: &Environment) -> Result<Statement, StoreError> {
+    let query = bind_pull_request(query, environment.pr.as_ref())?;
+    Ok(query.bind(environment.pushed_sha.as_ref().map(ToString::to_string)))
+}
+
+pub(super) fn bind_pull_request(query: Statement, pr: Option<&PullRequestInfo>) -> Result<Statement, StoreError> {
+    Ok(query
+        .bind(pr.map(|pr| stored(pr.number)).transpose()?)
+        .bind(pr.and_then(|pr| pr.url.as_deref()).map(free_text))
+        .bind(pr.and_then(|pr| pr.title.as_deref()).map(free_text))
+        .bind(pr.and_then(|pr| pr.state.as_deref()).map(free_text))
+        .bind(pr.and_then(|pr| pr.created_at).map(Timestamp::as_millis))
+        .bind(pr.and_then(|pr| pr.head.as_ref()).map(ToString::to_string))
+        .bind(pr.and_then(|pr| pr.checks).map(Checks::as_str))
+        .bind(pr.and_then(|pr| pr.seen_at).map(Timestamp::as_millis)))
 }
 
 pub(super) fn bind_fixed(query: Statement, environment: &Environment) -> Statement {
@@ -146,6 +168,7 @@ fn environment(row: &AnyRow) -> Result<Environment, StoreError> {
         port: row.maybe_number("port")?,
         init: Init { state: row.maybe_parsed("init_state")?, error: row.maybe_text("init_error")? },
         pr: pull_request(&row)?,
+        pushed_sha: row.maybe_sha("pushed_sha")?,
         description: row.maybe_text("description")?,
         keywords: Vec::new(),
         created_at: row.time("created_at")?,
@@ -164,6 +187,9 @@ fn pull_request(row: &Row<'_>) -> Result<Option<PullRequestInfo>, StoreError> {
         title: row.maybe_text("pr_title")?,
         state: row.maybe_text("pr_state")?,
         created_at: row.maybe_time("pr_created_at")?,
+        head: row.maybe_sha("pr_head")?,
+        checks: row.maybe_parsed("pr_checks")?,
+        seen_at: row.maybe_time("pr_seen_at")?,
     }))
 }
 

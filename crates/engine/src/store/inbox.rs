@@ -16,7 +16,7 @@ use super::{Claim, Served, Store};
 macro_rules! columns {
     () => {
         "id, platform, delivery, meaning, lane, urgent, body, received_at, holder, held_until, attempts, begun_at, \
-         conversation_id, author, said"
+         conversation_id, author, said, handle"
     };
 }
 
@@ -34,6 +34,18 @@ pub struct Delivered {
     pub conversation: Option<ConversationId>,
     pub author: Option<Actor>,
     pub said: Option<String>,
+    /// What its platform needs to answer it.
+    pub handle: Option<String>,
+}
+
+/// What a platform made of a delivery.
+#[derive(Debug, Clone, Copy)]
+pub struct Understood<'a> {
+    pub conversation: ConversationId,
+    pub author: &'a Actor,
+    /// `None` for what nobody said.
+    pub said: Option<&'a str>,
+    pub handle: Option<&'a str>,
 }
 
 fn delivered(row: &AnyRow) -> Result<Delivered, StoreError> {
@@ -55,6 +67,7 @@ fn delivered(row: &AnyRow) -> Result<Delivered, StoreError> {
         conversation: row.maybe_parsed("conversation_id")?,
         author: row.maybe_parsed("author")?,
         said: row.maybe_text("said")?,
+        handle: row.maybe_text("handle")?,
     })
 }
 
@@ -208,20 +221,21 @@ impl Store {
         &self,
         message: &Delivered,
         holder: &str,
-        conversation: ConversationId,
-        author: &Actor,
-        said: Option<&str>,
+        understood: &Understood<'_>,
     ) -> Result<bool, StoreError> {
+        let Understood { conversation, author, said, handle } = *understood;
         let mut tx = self.pool.begin().await?;
-        let written =
-            sqlx::query("UPDATE inbox SET conversation_id = $3, author = $4, said = $5 WHERE id = $1 AND holder = $2")
-                .bind(message.id.to_string())
-                .bind(holder.to_owned())
-                .bind(conversation.to_string())
-                .bind(free_text(&author.to_string()))
-                .bind(said.map(free_text))
-                .execute(&mut *tx)
-                .await?;
+        let written = sqlx::query(
+            "UPDATE inbox SET conversation_id = $3, author = $4, said = $5, handle = $6 WHERE id = $1 AND holder = $2",
+        )
+        .bind(message.id.to_string())
+        .bind(holder.to_owned())
+        .bind(conversation.to_string())
+        .bind(free_text(&author.to_string()))
+        .bind(said.map(free_text))
+        .bind(handle.map(free_text))
+        .execute(&mut *tx)
+        .await?;
         // One that is prepared again was told of the first time.
         if said.is_some() && message.said.is_none() {
             let event = NewEvent::new(message.raw.received_at, author, "message").in_conversation(conversation);

@@ -2,7 +2,7 @@
 
 use hedgerow_core::environment::Actor;
 use hedgerow_core::platform::ConversationKey;
-use hedgerow_core::{ConversationId, EnvironmentId, MessageId, ReplyId, Timestamp};
+use hedgerow_core::{ConversationId, EnvironmentId, MessageId, ReplyId, RunId, Timestamp};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
@@ -34,11 +34,16 @@ pub struct Outgoing {
     /// How often it may have arrived without our knowing.
     pub doubts: u64,
     pub written_at: Timestamp,
+    /// The run whose last word begins with this.
+    pub run: Option<RunId>,
+    /// What the platform needs to answer the message that this is about.
+    pub handle: Option<String>,
 }
 
 macro_rules! columns {
     () => {
-        "outbox.id AS id, words, last, holder, held_until, attempts, doubts, written_at,
+        "outbox.id AS id, words, last, holder, held_until, attempts, doubts, written_at, run_id,
+         (SELECT handle FROM inbox WHERE inbox.id = outbox.message_id) AS handle,
          (SELECT platform FROM conversations WHERE conversations.id = outbox.conversation_id) AS platform,
          (SELECT platform_id FROM conversations WHERE conversations.id = outbox.conversation_id) AS platform_id"
     };
@@ -56,6 +61,8 @@ fn outgoing(row: &AnyRow) -> Result<Outgoing, StoreError> {
         attempts: row.number("attempts")?,
         doubts: row.number("doubts")?,
         written_at: row.time("written_at")?,
+        run: row.maybe_parsed("run_id")?,
+        handle: row.maybe_text("handle")?,
     })
 }
 
@@ -117,7 +124,7 @@ impl Store {
     /// Says something that is not the last word on its message.
     pub async fn say(&self, reply: &NewReply, now: Timestamp) -> Result<ReplyId, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let id = write(&mut tx, reply, false, now).await?;
+        let id = write(&mut tx, reply, Standing::default(), now).await?;
         tx.commit().await?;
         Ok(id)
     }
@@ -141,7 +148,7 @@ impl Store {
         if told.rows_affected() == 0 {
             return Ok(None);
         }
-        let id = write(&mut tx, reply, false, now).await?;
+        let id = write(&mut tx, reply, Standing::default(), now).await?;
         tx.commit().await?;
         Ok(Some(id))
     }
@@ -270,24 +277,33 @@ impl Store {
     }
 }
 
+/// What a reply is to its message.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Standing {
+    pub(super) last: bool,
+    /// The run whose last word it begins.
+    pub(super) run: Option<RunId>,
+}
+
 /// Writes a reply, and the event that tells of it.
 pub(super) async fn write(
     connection: &mut AnyConnection,
     reply: &NewReply,
-    last: bool,
+    standing: Standing,
     now: Timestamp,
 ) -> Result<ReplyId, StoreError> {
     let id = ReplyId::new();
     sqlx::query(
-        "INSERT INTO outbox (id, conversation_id, message_id, words, last, written_at, state)
-         VALUES ($1, $2, $3, $4, $5, $6, 'waiting')",
+        "INSERT INTO outbox (id, conversation_id, message_id, words, last, written_at, run_id, state)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting')",
     )
     .bind(id.to_string())
     .bind(reply.conversation.to_string())
     .bind(reply.message.map(|id| id.to_string()))
     .bind(free_text(&reply.words))
-    .bind(i64::from(last))
+    .bind(i64::from(standing.last))
     .bind(now.as_millis())
+    .bind(standing.run.map(|run| run.to_string()))
     .execute(&mut *connection)
     .await?;
     let event = NewEvent::new(now, &Actor::automation(), "reply").in_conversation(reply.conversation);

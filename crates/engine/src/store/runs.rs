@@ -9,7 +9,7 @@ use sqlx::any::AnyRow;
 
 use super::error::StoreError;
 use super::events::NewEvent;
-use super::outbox::NewReply;
+use super::outbox::{NewReply, Standing};
 use super::row::{Row, free_text, stored};
 use super::sessions::{self, SessionNews};
 use super::{Store, inbox, outbox, run_events};
@@ -151,7 +151,9 @@ impl Store {
         }
         let count = conclusion.replies.len();
         for (position, reply) in conclusion.replies.iter().enumerate() {
-            outbox::write(&mut tx, reply, position + 1 == count, now).await?;
+            // What was shown of the run while it was on becomes the first part of its answer.
+            let run = conclusion.run.as_ref().map(|end| end.run).filter(|_| position == 0);
+            outbox::write(&mut tx, reply, Standing { last: position + 1 == count, run }, now).await?;
         }
         tx.commit().await?;
         Ok(true)
