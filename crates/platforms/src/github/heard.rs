@@ -57,6 +57,10 @@ pub struct Asked {
     /// We were asked as a reviewer; there are no words.
     #[serde(default)]
     pub as_reviewer: bool,
+    /// Somebody put the mention into what another had written. Only what follows it on its line is the ask; all of it is
+    /// read as data.
+    #[serde(default)]
+    pub is_anothers: bool,
 }
 
 /// Where words stand.

@@ -3,12 +3,33 @@
 //! What comes in is checked and understood at the [`webhook`] without asking anyone, and written down as a [`heard::Heard`].
 //! Later it is prepared: who asks, what they may, what is known about the work. What goes out is a comment.
 
+pub mod catch_up;
+pub mod checkup;
 mod client;
 pub mod config;
+mod context;
 mod forge;
+mod format;
+mod graph;
+mod handle;
 pub mod heard;
+mod hints;
+mod identity;
+mod links;
+pub mod manifest;
+mod mention;
+pub mod payload;
+mod permission;
+pub mod post;
 mod prepare;
+mod prose;
+mod pulls;
+mod remote;
+mod renamed;
+pub mod signature;
 mod talk;
+mod text;
+pub mod webhook;
 
 use std::sync::Arc;
 
@@ -19,15 +40,16 @@ use hedgerow_core::platform::{ConversationKey, Live, Mark, Pace, Platform, Platf
 use client::Client;
 pub use config::{Allow, Config, Identity};
 
-/// Most characters of one comment. GitHub takes 65,536; what we add around the words needs a little.
-const LONGEST: usize = 60_000;
+/// Most characters of one answer. GitHub takes 65,536; what makes the words harmless can need two more for each three.
+const LONGEST: usize = 38_000;
 
 /// The door to one GitHub.
 #[derive(Debug)]
 pub struct GitHub {
     config: Arc<Config>,
-    client: Client,
+    client: Arc<Client>,
     talk: talk::Talk,
+    renamed: renamed::Renamed,
 }
 
 impl GitHub {
@@ -35,8 +57,8 @@ impl GitHub {
     /// When its key cannot be used, in words.
     pub fn new(config: Config) -> Result<Self, String> {
         let config = Arc::new(config);
-        let client = Client::new(Arc::clone(&config))?;
-        Ok(Self { config, client, talk: talk::Talk::default() })
+        let client = Arc::new(Client::new(Arc::clone(&config))?);
+        Ok(Self { config, client, talk: talk::Talk::default(), renamed: renamed::Renamed::default() })
     }
 
     pub fn config(&self) -> &Config {

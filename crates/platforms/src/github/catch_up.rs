@@ -1,0 +1,79 @@
+//! Looking for what was missed: while nobody listened, while there was no room, or because a delivery went astray.
+//!
+//! What is found is the same event, under the same key, as its delivery would have been. What was heard is not heard again.
+//! Only what can be told for sure is looked for: edits of an issue's own text, requests for reviews, reopenings and
+//! deleted branches leave no trace that says what was meant.
+
+mod found;
+mod gather;
+mod redeliver;
+mod watch;
+
+use hedgerow_core::message::{Accepted, Inbox};
+use hedgerow_core::platform::{PlatformError, PlatformKind};
+use hedgerow_core::{RepositoryName, Timestamp};
+
+use super::GitHub;
+use super::heard::What;
+use super::payload::Told;
+use gather::Gathered;
+
+pub use redeliver::redeliver_missed;
+pub use watch::{Diary, keep_looking};
+
+/// What a look came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaughtUp {
+    /// Handed in now.
+    pub found: usize,
+    /// Looked at, and heard before.
+    pub known: usize,
+    /// Everything up to here was looked at. Where there is too much at once, the next look goes on from here.
+    pub until: Timestamp,
+}
+
+/// Hands in what happened in a repository since then and was not heard.
+pub async fn catch_up(
+    github: &GitHub,
+    inbox: &dyn Inbox,
+    repository: &RepositoryName,
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<CaughtUp, PlatformError> {
+    let Gathered { mut told, until, .. } = Box::pin(Gathered::since(github, repository, since, now)).await?;
+    // In the order it happened: what is closed was talked about before.
+    told.sort_by_key(|(at, _)| *at);
+    let mut caught_up = CaughtUp { found: 0, known: 0, until };
+    for (_, told) in told {
+        if is_known(inbox, &told).await {
+            caught_up.known += 1;
+            continue;
+        }
+        let told = with_who_closed(github, repository, told).await?;
+        let delivery = format!("found:{}", told.meaning);
+        match inbox.accept(told.heard.raw(delivery, told.meaning, now)).await {
+            Accepted::Queued(_) => caught_up.found += 1,
+            Accepted::Duplicate(_) => caught_up.known += 1,
+            Accepted::Busy => return Err(PlatformError::Transient("there is no room in the inbox".to_owned())),
+        }
+    }
+    Ok(caught_up)
+}
+
+/// Whether it was delivered: as it is, or as it was before an edit.
+async fn is_known(inbox: &dyn Inbox, told: &Told) -> bool {
+    let about = told.unless_known.as_ref().unwrap_or(&told.meaning);
+    inbox.knows(PlatformKind::Github, about).await
+}
+
+/// Lists do not always say who closed something; the thing itself does.
+async fn with_who_closed(github: &GitHub, repository: &RepositoryName, mut told: Told) -> Result<Told, PlatformError> {
+    let is_told = !matches!(told.heard.what, What::Closed { .. }) || told.heard.sender.id != 0;
+    if !is_told && let Some(person) = gather::who_closed(github, repository, told.heard.number).await? {
+        told.heard.sender = person;
+    }
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Looks at the start, and from time to time.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use hedgerow_core::message::Inbox;
+use hedgerow_core::{RepositoryName, Timestamp};
+use tokio::time::sleep;
+
+use super::{catch_up, redeliver_missed};
+use crate::github::GitHub;
+
+/// Each look goes back a little behind the last one, for lists can be late.
+const OVERLAP: i64 = 10 * 60;
+/// Nothing older is looked for, in seconds.
+const OLDEST: i64 = 7 * 24 * 60 * 60;
+/// How far back the very first look goes, in seconds.
+const FIRST: i64 = 60 * 60;
+/// Before a look that failed is made again, where no more are wanted.
+const AGAIN: Duration = Duration::from_mins(5);
+
+/// What a look needs to know of the house, and what it leaves there.
+#[async_trait]
+pub trait Diary: Send + Sync {
+    /// The repositories to look at, and since when each is known here; `None` when that cannot be said now.
+    async fn repositories(&self) -> Option<Vec<(RepositoryName, Timestamp)>>;
+    /// How far an earlier look came, in this life or one before.
+    async fn looked_until(&self, repository: &RepositoryName) -> Option<Timestamp>;
+    async fn looks_until(&self, repository: &RepositoryName, until: Timestamp);
+    fn now(&self) -> Timestamp;
+}
+
+/// Looks for what was missed until `shutdown`. `last_heard` is when the last delivery of an earlier life came in.
+pub async fn keep_looking(
+    github: &GitHub,
+    inbox: &dyn Inbox,
+    diary: &dyn Diary,
+    last_heard: Option<Timestamp>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let looking = async {
+        let mut looks = Looks::new(last_heard, diary.now());
+        // Once known, a review that is asked of us by this name is heard.
+        if let Err(error) = github.client.who().await {
+            tracing::warn!(%error, "GitHub does not say who we are there");
+        }
+        loop {
+            let is_done = Box::pin(looks.look(github, inbox, diary)).await;
+            // A look that failed is made again, whoever wants only one.
+            let pause = match github.config.look_every {
+                Some(pause) => pause,
+                None if is_done => return,
+                None => AGAIN,
+            };
+            sleep(pause.max(Duration::from_secs(1))).await;
+        }
+    };
+    let (looking, shutdown) = (pin!(looking), pin!(shutdown));
+    tokio::select! {
+        () = looking => {}
+        () = shutdown => {}
+    }
+}
+
+/// From when on is to be looked where no look is written down yet.
+struct Looks {
+    first: Timestamp,
+    deliveries: Timestamp,
+}
+
+impl Looks {
+    fn new(last_heard: Option<Timestamp>, now: Timestamp) -> Self {
+        let first = last_heard.map_or(now.plus_seconds(-FIRST), |heard| heard.plus_seconds(-OVERLAP));
+        let first = not_too_old(first.min(now), now);
+        Self { first, deliveries: first }
+    }
+
+    /// One that fails does not keep the others from being looked at; it is looked at again from where it was. Whether all
+    /// went well.
+    async fn look(&mut self, github: &GitHub, inbox: &dyn Inbox, diary: &dyn Diary) -> bool {
+        let now = diary.now();
+        match redeliver_missed(github, self.deliveries).await {
+            Ok(again) => {
+                self.deliveries = now.plus_seconds(-OVERLAP);
+                if again > 0 {
+                    tracing::info!(again, "deliveries of GitHub that never arrived are asked for again");
+                }
+            }
+            Err(error) => tracing::warn!(%error, "GitHub does not say which deliveries failed"),
+        }
+        let Some(repositories) = diary.repositories().await else { return false };
+        let mut is_done = true;
+        for (repository, known_since) in &repositories {
+            let now = diary.now();
+            let begins = diary.looked_until(repository).await.unwrap_or(self.first);
+            // What was said before we were there was not for us.
+            let since = not_too_old(begins.max(known_since.plus_seconds(-OVERLAP)), now);
+            match Box::pin(catch_up(github, inbox, repository, since, now)).await {
+                Ok(caught_up) => {
+                    diary.looks_until(repository, going_on(since, caught_up.until, now)).await;
+                    if caught_up.found > 0 {
+                        tracing::info!(%repository, found = caught_up.found, "what was missed on GitHub is found");
+                    }
+                }
+                Err(error) => {
+                    is_done = false;
+                    tracing::warn!(%repository, %error, "it is not known what was missed on GitHub");
+                }
+            }
+        }
+        is_done
+    }
+}
+
+/// Where the next look begins. One that did not reach the present goes on where it ended, and always a little further: a
+/// second can hold more than a look takes.
+fn going_on(since: Timestamp, until: Timestamp, now: Timestamp) -> Timestamp {
+    if until < now { until.max(since.plus_seconds(1)) } else { now.plus_seconds(-OVERLAP).max(since) }
+}
+
+fn not_too_old(since: Timestamp, now: Timestamp) -> Timestamp {
+    since.max(now.plus_seconds(-OLDEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_777_802_400_000);
+
+    #[test]
+    fn the_first_look_goes_back_to_what_was_heard_last() {
+        let first = |heard| Looks::new(heard, NOW).first;
+        assert_eq!(first(None), NOW.plus_seconds(-60 * 60));
+        assert_eq!(first(Some(NOW.plus_seconds(-60))), NOW.plus_seconds(-60 - 10 * 60));
+        assert_eq!(first(Some(NOW.plus_seconds(-30 * 24 * 60 * 60))), NOW.plus_seconds(-7 * 24 * 60 * 60));
+        assert_eq!(first(Some(NOW.plus_seconds(24 * 60 * 60))), NOW);
+    }
+
+    #[test]
+    fn the_next_look_goes_on_where_this_one_ended() {
+        let since = NOW.plus_seconds(-60 * 60);
+        assert_eq!(going_on(since, NOW, NOW), NOW.plus_seconds(-10 * 60));
+        assert_eq!(going_on(since, NOW.plus_seconds(-50 * 60), NOW), NOW.plus_seconds(-50 * 60));
+        assert_eq!(going_on(NOW.plus_seconds(-60), NOW, NOW), NOW.plus_seconds(-60));
+        assert_eq!(going_on(since, since, NOW), since.plus_seconds(1), "it never stands still");
+    }
+}
