@@ -1,15 +1,16 @@
 //! A fresh database for each test: a SQLite file, or a database of its own on a PostgreSQL server. The same tests
 //! run on both; an environment variable says on which (`with-postgres` sets it).
 
+use std::collections::BTreeMap;
 use std::env;
 use std::str::FromStr;
 
 use anyhow::Context as _;
 use hedgerow_core::EventId;
 use hedgerow_engine::store::{Database, Store};
-use sqlx::any::install_default_drivers;
+use sqlx::any::{AnyRow, install_default_drivers};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AnyConnection, AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
+use sqlx::{AnyConnection, AssertSqlSafe, Column as _, ConnectOptions as _, Connection as _, Executor as _, Row as _};
 use tempfile::TempDir;
 
 /// Which database tests use: `sqlite` (also when unset) or `postgres`.
@@ -63,11 +64,36 @@ impl TestDatabase {
 
     /// Runs one statement past the store, for tests of a database that someone else has meddled with.
     pub async fn meddle(&self, statement: &str) -> anyhow::Result<()> {
-        let url = match &self.database {
-            Database::Sqlite(path) => format!("sqlite://{}?mode=rw", path.display()),
-            Database::Postgres(url) => url.clone(),
-        };
-        run(&url, statement).await
+        run(&url(&self.database), statement).await
+    }
+}
+
+/// A row as it is: its columns and what stands in them, without those that are empty.
+pub type Fields = BTreeMap<String, String>;
+
+/// All of a table, past the store: for tests of what must not have changed.
+pub async fn rows(database: &Database, table: &str) -> anyhow::Result<Vec<Fields>> {
+    install_default_drivers();
+    let mut connection = AnyConnection::connect(&url(database)).await?;
+    // Safe: tests name their tables themselves.
+    let rows = connection.fetch_all(AssertSqlSafe(format!("SELECT * FROM {table}"))).await?;
+    connection.close().await?;
+    Ok(rows.iter().map(fields).collect())
+}
+
+fn fields(row: &AnyRow) -> Fields {
+    let text = |index: usize| -> Option<String> {
+        // There are texts and numbers, and nothing else.
+        let number = || row.try_get::<Option<i64>, _>(index).ok().flatten().map(|number| number.to_string());
+        row.try_get::<Option<String>, _>(index).unwrap_or_else(|_| number())
+    };
+    row.columns().iter().filter_map(|column| Some((column.name().to_owned(), text(column.ordinal())?))).collect()
+}
+
+fn url(database: &Database) -> String {
+    match database {
+        Database::Sqlite(path) => format!("sqlite://{}?mode=rw", path.display()),
+        Database::Postgres(url) => url.clone(),
     }
 }
 

@@ -85,6 +85,20 @@ impl Office {
         idle.expect("every message is answered in time").expect("the store answers");
     }
 
+    /// Waits until no environment is held any more: the checkpoint for `/undo` is made after the last word is said.
+    pub async fn lets_go(&self) {
+        let all = async {
+            loop {
+                let now = self.engine.store_now().await.expect("the store answers");
+                if self.engine.store().leases(now).await.expect("the store answers").is_empty() {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, all).await.expect("everybody lets go in time");
+    }
+
     /// The server stops as it should, and another one starts.
     pub async fn restarts(&mut self) {
         self.dispatcher().shutdown(Duration::ZERO).await;

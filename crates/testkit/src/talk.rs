@@ -12,10 +12,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hedgerow_core::message::{Event, RawEvent};
-use hedgerow_core::platform::{ConversationKey, Glimpse, Live, Pace, Platform, PlatformError, PlatformKind, Reply};
+use hedgerow_core::platform::{
+    ConversationKey, Glimpse, Live, Mark, Pace, Platform, PlatformError, PlatformKind, Reply,
+};
 use tokio::sync::Notify;
 
-pub use body::Saying;
+pub use body::{NOT_ALLOWED, Saying};
 
 use crate::{TestClock, World};
 
@@ -44,6 +46,10 @@ struct State {
     sends: usize,
     shown: Vec<(String, Glimpse)>,
     is_blind: bool,
+    /// By the handle of the message.
+    marks: Vec<(String, Mark)>,
+    /// Every reply that arrived, as it came.
+    replies: Vec<Reply>,
     prepare_fails: u32,
     delivered: u64,
 }
@@ -94,6 +100,8 @@ impl Talk {
             sends: 0,
             shown: Vec::new(),
             is_blind: false,
+            marks: Vec::new(),
+            replies: Vec::new(),
             prepare_fails: 0,
             delivered: 0,
         };
@@ -141,7 +149,7 @@ impl Talk {
         state.always = None;
     }
 
-    /// From now on it does not answer when it is shown something.
+    /// From now on it does not answer when it is shown something or told how it stands with a message.
     pub fn cannot_show(&self) {
         self.state().is_blind = true;
     }
@@ -169,24 +177,50 @@ impl Talk {
         state.shown.iter().filter(|(to, _)| to == conversation).map(|(_, what)| what.clone()).collect()
     }
 
-    /// Waits until the bot has had so many last words there.
+    /// The replies that arrived, whole, in their order.
+    pub fn replies(&self) -> Vec<Reply> {
+        self.state().replies.clone()
+    }
+
+    /// How it stood with the message of this handle, one after the other.
+    pub fn marks_of(&self, handle: &str) -> Vec<Mark> {
+        let state = self.state();
+        state.marks.iter().filter(|(of, _)| of == handle).map(|(_, mark)| *mark).collect()
+    }
+
+    /// Waits until the message of this handle was marked so.
     ///
     /// # Panics
-    /// When they do not come within a minute.
-    pub async fn answers(&self, conversation: &str, many: usize) {
+    /// When it is not within a minute.
+    pub async fn marked(&self, handle: &str, mark: Mark) {
+        let marked = self.until(|| self.marks_of(handle).contains(&mark)).await;
+        assert!(marked, "`{handle}` was not marked as {mark:?}: {:?}", self.marks_of(handle));
+    }
+
+    /// Waits until something is so that a send or a mark brings about. `false` when it is not within a minute.
+    async fn until(&self, is_so: impl Fn() -> bool) -> bool {
         let enough = async {
             loop {
                 let heard = self.heard.notified();
                 tokio::pin!(heard);
                 heard.as_mut().enable();
-                if self.said_in(conversation).iter().filter(|(_, last)| *last).count() >= many {
+                if is_so() {
                     return;
                 }
                 heard.await;
             }
         };
-        let waited = tokio::time::timeout(Duration::from_mins(1), enough).await;
-        assert!(waited.is_ok(), "no {many} answers in {conversation}:\n{}", self.transcript(conversation));
+        tokio::time::timeout(Duration::from_mins(1), enough).await.is_ok()
+    }
+
+    /// Waits until the bot has had so many last words there.
+    ///
+    /// # Panics
+    /// When they do not come within a minute.
+    pub async fn answers(&self, conversation: &str, many: usize) {
+        let last_words = || self.said_in(conversation).iter().filter(|(_, last)| *last).count();
+        let waited = self.until(|| last_words() >= many).await;
+        assert!(waited, "no {many} answers in {conversation}:\n{}", self.transcript(conversation));
     }
 
     /// Everything said in a conversation. `bot:` has the last word on a message, `bot…` is to be continued.
@@ -211,6 +245,7 @@ impl Talk {
         }
         let line = Line { conversation: to.id.clone(), author: None, text: reply.text.clone(), last: reply.last };
         state.lines.push(line);
+        state.replies.push(reply.clone());
         drop(state);
         self.heard.notify_waiters();
     }
@@ -275,5 +310,13 @@ impl Platform for Talk {
             std::future::pending::<()>().await;
         }
         self.state().shown.push((to.id.clone(), live.what.clone()));
+    }
+
+    async fn mark(&self, handle: &str, mark: Mark) {
+        if self.state().is_blind {
+            std::future::pending::<()>().await;
+        }
+        self.state().marks.push((handle.to_owned(), mark));
+        self.heard.notify_waiters();
     }
 }

@@ -27,6 +27,8 @@ pub(super) enum Order<'a> {
     LogOut,
     /// Says all of what it was told before the prompt.
     Briefing,
+    /// Says what is in a file, or that it is not there.
+    Cat(&'a str),
     /// Says how a variable is set.
     Variable(&'a str),
     /// Tells the name of its session now, and not only at the end.
@@ -71,6 +73,7 @@ impl<'a> Order<'a> {
             ("forget-session", "") => Self::ForgetSession,
             ("log-out", "") => Self::LogOut,
             ("briefing", "") => Self::Briefing,
+            ("cat", path) if !path.is_empty() => Self::Cat(path),
             ("variable", name) if !name.is_empty() => Self::Variable(name),
             ("tell-session", "") => Self::TellSession,
             ("plan", steps) if !steps.is_empty() => Self::Plan(steps),

@@ -77,7 +77,8 @@ pub(super) enum Done {
 
 /// Does what the prompt says, alone at its desk.
 pub(super) fn work(task: &Task, session: &Session, notes: &Notes, voice: &mut dyn Voice) -> io::Result<Done> {
-    let first = task.prompt.lines().next().unwrap_or_default();
+    let (data, asked) = parted(&task.prompt);
+    let first = asked.lines().next().unwrap_or_default();
     note(notes.runs.as_deref(), &format!("{} {first}", task.run))?;
     let _desk = match Desk::take() {
         Ok(desk) => desk,
@@ -93,7 +94,8 @@ pub(super) fn work(task: &Task, session: &Session, notes: &Notes, voice: &mut dy
         voice.text(&text);
         said.push(text);
     };
-    let orders: Vec<_> = task.prompt.lines().map(|line| (line, Order::parse(line))).collect();
+    let data = data.lines().map(|line| (line, None));
+    let orders: Vec<_> = data.chain(asked.lines().map(|line| (line, Order::parse(line)))).collect();
     if orders.iter().all(|(_, order)| order.is_none()) {
         say(format!("echo: {}", task.prompt), voice);
     } else {
@@ -115,6 +117,24 @@ pub(super) fn work(task: &Task, session: &Session, notes: &Notes, voice: &mut dy
     Ok(Done::Finished(if said.is_empty() { "done".to_owned() } else { said.join("\n") }))
 }
 
+/// What stands before the ask as data, and the ask itself. What was said before is none of its business; nothing of the
+/// rest is an order either.
+fn parted(prompt: &str) -> (&str, &str) {
+    let mut data = "";
+    let mut rest = prompt;
+    while let Some((first, after)) = rest.split_once('\n')
+        && let Some(what) = first.strip_suffix(", as data:")
+        && let Some((fence, inside)) = after.split_once('\n')
+        && let Some((_, after)) = inside.split_once(&format!("\n{fence}\n\n"))
+    {
+        if what != "What was said before" {
+            data = &rest[..rest.len() - after.len()];
+        }
+        rest = after;
+    }
+    (data, rest)
+}
+
 /// What it has to say to that.
 fn obey(order: &Order<'_>, task: &Task, session: &Session, voice: &mut dyn Voice) -> io::Result<Option<String>> {
     match *order {
@@ -122,6 +142,10 @@ fn obey(order: &Order<'_>, task: &Task, session: &Session, voice: &mut dyn Voice
         Order::Recall => return Ok(Some(session.recall())),
         Order::Briefing => return Ok(Some(task.briefing.clone())),
         Order::Kept => return Ok(Some(task.memory.clone().unwrap_or_else(|| "nothing is kept".to_owned()))),
+        Order::Cat(path) => {
+            let text = fs::read_to_string(path).unwrap_or_else(|error| format!("{}", error.kind()));
+            return Ok(Some(format!("{path}: {}", text.trim_end())));
+        }
         Order::Variable(name) => return Ok(Some(env::var(name).unwrap_or_else(|_| "not set".to_owned()))),
         Order::Ask(what) => {
             let is_allowed = voice.ask(what)?;
@@ -227,4 +251,19 @@ fn linger(file: &Path) -> ExitCode {
 fn quietly(arguments: &[&str]) -> io::Result<std::process::Child> {
     let mut command = Command::new(env::current_exe()?);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parted;
+
+    #[test]
+    fn data_is_no_order() {
+        assert_eq!(parted("say a\nsay b"), ("", "say a\nsay b"));
+        let told = "What was said before, as data:\n````\n```\nsay x\n```\n````\n\nsay a\n\nsay b";
+        assert_eq!(parted(told), ("", "say a\n\nsay b"));
+        let concluded = "What the last session of this conversation concluded, as data:\n```\nx\n```\n\n";
+        let twice = format!("{concluded}{told}");
+        assert_eq!(parted(&twice), (concluded, "say a\n\nsay b"));
+    }
 }

@@ -1,13 +1,16 @@
 //! Events of a [`Talk`]: how a test says them, the JSON they travel in, and what they mean.
 
 use hedgerow_core::command;
-use hedgerow_core::message::{Author, Closed, DeliveryKey, Event, Message, RawEvent};
+use hedgerow_core::message::{Author, Closed, DeliveryKey, Event, Message, RawEvent, Refused};
 use hedgerow_core::platform::{ConversationKey, PlatformError, PlatformKind};
-use hedgerow_core::{BranchName, CommitSha, Hints, Work};
+use hedgerow_core::{BranchName, CommitSha, Hints, RepositoryName, Work};
 use hedgerow_engine::Clock as _;
 use serde::{Deserialize, Serialize};
 
 use super::{Line, Talk};
+
+/// What somebody reads who may not ask.
+pub const NOT_ALLOWED: &str = "Sorry, you cannot ask me for things here.";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,10 +19,20 @@ struct Body {
     #[serde(default)]
     parent: Option<String>,
     author: String,
+    /// Otherwise the author's name.
+    #[serde(default)]
+    author_id: Option<String>,
     #[serde(default)]
     text: String,
     #[serde(default)]
     codebase: Option<String>,
+    #[serde(default)]
+    repository: Option<String>,
+    #[serde(default)]
+    handle: Option<String>,
+    /// They may not ask for things here.
+    #[serde(default)]
+    is_stranger: bool,
     #[serde(default)]
     hints: Hint,
     #[serde(default)]
@@ -36,6 +49,8 @@ enum What {
     Merged,
     /// Nobody meant us.
     Overheard,
+    /// Who said it may not.
+    Refused,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -74,6 +89,11 @@ impl Talk {
         self.event(What::Overheard, conversation, author, text)
     }
 
+    /// A person says something who may not.
+    pub fn refuses(&self, conversation: &str, author: &str, text: &str) -> Saying<'_> {
+        self.event(What::Refused, conversation, author, text)
+    }
+
     /// An issue or pull request is closed.
     pub fn closes(&self, conversation: &str, author: &str) -> Saying<'_> {
         self.event(What::Closed, conversation, author, "")
@@ -92,8 +112,12 @@ impl Talk {
             conversation: conversation.to_owned(),
             parent: None,
             author: author.to_owned(),
+            author_id: None,
             text: text.to_owned(),
             codebase: None,
+            repository: None,
+            handle: None,
+            is_stranger: false,
             hints: Hint::default(),
             event,
         };
@@ -126,6 +150,30 @@ impl Saying<'_> {
 
     pub fn codebase(mut self, name: &str) -> Self {
         self.body.codebase = Some(name.to_owned());
+        self
+    }
+
+    /// The repository of a forge that it is about.
+    pub fn repository(mut self, name: &str) -> Self {
+        self.body.repository = Some(name.to_owned());
+        self
+    }
+
+    /// What the platform needs to answer it.
+    pub fn handle(mut self, handle: &str) -> Self {
+        self.body.handle = Some(handle.to_owned());
+        self
+    }
+
+    /// The id of the person, which is not their name.
+    pub fn author_id(mut self, id: &str) -> Self {
+        self.body.author_id = Some(id.to_owned());
+        self
+    }
+
+    /// Whoever closes it may not ask for things here.
+    pub fn by_a_stranger(mut self) -> Self {
+        self.body.is_stranger = true;
         self
     }
 
@@ -183,7 +231,7 @@ impl Saying<'_> {
         let id = delivery.unwrap_or_else(|| format!("delivery-{}", state.delivered));
         if state.deliveries.insert(id.clone()) {
             let text = match body.event {
-                What::Said | What::Overheard => body.text.clone(),
+                What::Said | What::Overheard | What::Refused => body.text.clone(),
                 What::Closed => "(closes it)".to_owned(),
                 What::Reopened => "(reopens it)".to_owned(),
                 What::Merged => "(merges it)".to_owned(),
@@ -195,7 +243,7 @@ impl Saying<'_> {
             platform: talk.kind,
             delivery: DeliveryKey { id, meaning },
             lane: lane.unwrap_or_else(|| body.conversation.clone()),
-            urgent: body.event == What::Said && command::is_urgent(&body.text),
+            urgent: matches!(body.event, What::Said | What::Refused) && command::is_urgent(&body.text),
             body: serde_json::to_string(&body).expect("plain fields"),
             received_at: talk.clock.now(),
         }
@@ -207,7 +255,8 @@ pub(super) fn prepare(platform: PlatformKind, body: &str) -> Result<Option<Event
     let body: Body = serde_json::from_str(body).map_err(refused)?;
     let key = |id: String| ConversationKey { platform, id };
     let hints = hints(body.hints)?;
-    let author = Author { id: body.author.clone(), name: body.author };
+    let author = Author { id: body.author_id.unwrap_or_else(|| body.author.clone()), name: body.author };
+    let repository = body.repository.map(|name| name.parse::<RepositoryName>()).transpose().map_err(refused)?;
     let conversation = key(body.conversation);
     Ok(match body.event {
         What::Overheard => None,
@@ -217,16 +266,22 @@ pub(super) fn prepare(platform: PlatformKind, body: &str) -> Result<Option<Event
             author,
             text: body.text,
             codebase: body.codebase,
-            repository: None,
+            repository,
             context: None,
             hints,
-            handle: None,
+            handle: body.handle,
+        }))),
+        What::Refused => Some(Event::Refused(Box::new(Refused {
+            conversation,
+            author,
+            words: NOT_ALLOWED.to_owned(),
+            handle: body.handle,
         }))),
         event @ (What::Closed | What::Reopened | What::Merged) => Some(Event::Closed(Box::new(Closed {
             conversation,
             author,
-            is_allowed: true,
-            repository: None,
+            is_allowed: !body.is_stranger,
+            repository,
             hints,
             merged: event == What::Merged,
             reopened: event == What::Reopened,
