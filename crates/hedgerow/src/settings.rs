@@ -7,6 +7,7 @@
 mod agents;
 mod checks;
 mod file;
+mod github;
 mod handover;
 mod keys;
 mod llm;
@@ -28,6 +29,7 @@ use hedgerow_engine::settings::{Runs, Sandbox};
 use hedgerow_engine::store::Database;
 use serde::{Serialize, Serializer};
 
+pub(crate) use github::GitHubSettings;
 pub(crate) use handover::{Handed, withdraw_secrets};
 pub(crate) use hedgerow_core::Secret;
 use keys::Key;
@@ -187,6 +189,7 @@ pub(crate) struct Server {
     pub(crate) listen: SocketAddr,
     /// The token that was set; without one, [`token::token`] finds or makes one.
     pub(crate) token: Option<Secret>,
+    pub(crate) github: GitHubSettings,
 }
 
 /// The home and the file in it: all that is known before the file is read.
@@ -214,8 +217,8 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
     let home = home(around, flag)?;
     let mut reader = Reader { around, file: file::read(&home.file)?, entries: Vec::new() };
     reader.note(keys::HOME.name, home.path.to_string_lossy(), home.origin.clone());
-    let server =
-        Server { listen: reader.text_or_default(&keys::LISTEN, checks::listen)?, token: reader.token(&home.path)? };
+    let listen = reader.text_or_default(&keys::LISTEN, checks::listen)?;
+    let token = reader.token(&home.path)?;
     let mut settings = Settings {
         database: reader.database(&home.path)?,
         worktrees: reader.path(&keys::WORKTREES_BASE)?.unwrap_or_else(|| home.path.join("worktrees")),
@@ -242,9 +245,11 @@ pub(crate) fn read(around: &Surroundings, flag: Option<&Path>) -> Result<Configu
         forges: hedgerow_engine::Forges::default(),
         home: home.path,
     };
-    settings.runs.sandbox.hidden = hidden(&settings);
-    let entries = reader.finish(&settings);
-    Ok(Configuration { settings, server, entries })
+    let github = github::read(&mut reader, &settings.runs.bot_name)?;
+    settings.forges = github.forges();
+    settings.runs.sandbox.hidden = hidden(&settings, github.key_file.as_deref());
+    let entries = reader.finish(&settings, &github);
+    Ok(Configuration { settings, server: Server { listen, token, github }, entries })
 }
 
 fn runs(reader: &mut Reader<'_>) -> Result<Runs, UserError> {
@@ -274,27 +279,34 @@ fn runs(reader: &mut Reader<'_>) -> Result<Runs, UserError> {
     })
 }
 
-/// Our own things that are outside the home: the store, and where the file or the token really is.
-fn hidden(settings: &Settings) -> Vec<PathBuf> {
+/// Our own things that are outside the home: the store, the App's key, and where the file, the token and the key really are.
+fn hidden(settings: &Settings, key_file: Option<&Path>) -> Vec<PathBuf> {
     let mut ours = Vec::new();
     if let Database::Sqlite(file) = &settings.database {
         ours.extend(["", "-wal", "-shm", ".lock"].map(|suffix| PathBuf::from(format!("{}{suffix}", file.display()))));
     }
-    let links = [settings.home.join(FILE), token::file(&settings.home)];
-    ours.extend(links.iter().filter_map(|link| link.canonicalize().ok()));
+    let links = [Some(settings.home.join(FILE)), Some(token::file(&settings.home)), key_file.map(Path::to_owned)];
+    ours.extend(key_file.map(Path::to_owned));
+    ours.extend(links.into_iter().flatten().filter_map(|link| link.canonicalize().ok()));
     let homes = [Some(settings.home.clone()), settings.home.canonicalize().ok()];
     ours.retain(|path| !homes.iter().flatten().any(|home| path.starts_with(home)));
+    ours.dedup();
     ours
 }
 
 /// The error for a value that cannot be right: its key as it was written, and where.
 fn refuse(key: &Key, given: &Given, must: &str) -> UserError {
-    let (name, place) = match &given.origin {
-        Origin::Variable(name) => (*name, "environment variable".to_owned()),
-        other => (key.name, other.to_string()),
-    };
+    let (name, place) = named(key, given);
     let shown = if key.is_secret { String::new() } else { format!(", not `{}`", given.value.to_string_lossy()) };
     UserError::new(Kind::Usage, format!("`{name}` {must}{shown} ({place})"))
+}
+
+/// A key as it was written, and where.
+fn named(key: &Key, given: &Given) -> (&'static str, String) {
+    match &given.origin {
+        Origin::Variable(name) => (name, "environment variable".to_owned()),
+        other => (key.name, other.to_string()),
+    }
 }
 
 #[cfg(test)]

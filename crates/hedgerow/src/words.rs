@@ -1,5 +1,7 @@
 //! The sentences that only a terminal says, and those of the engine in a terminal's voice.
 
+pub(crate) mod github;
+
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -11,8 +13,8 @@ use hedgerow_engine::engine::{Removed, Round};
 use hedgerow_engine::replies::{self, Voice};
 
 pub(crate) use replies::{
-    age, ago, bytes, changes, distance, distance_in_words, moment, name, pinned, quoted, resolved, skipped, span,
-    sweep_summary, swept, synced, undone, used,
+    age, ago, bytes, changes, distance, distance_in_words, moment, name, pinned, proposed, pull_request, quoted,
+    resolved, skipped, span, sweep_summary, swept, synced, undone, used,
 };
 
 /// What a person reads of a failure, and what they can do.

@@ -8,6 +8,7 @@ mod error;
 mod feed;
 mod gateway;
 mod guard;
+mod hook;
 mod metrics;
 mod openapi;
 mod patient;
@@ -19,8 +20,9 @@ mod web;
 
 pub use gateway::CallLimits;
 pub use hedgerow_engine::Token;
+pub use hook::Hook;
 pub use platform::HttpPlatform;
-pub use routes::router;
-pub use serve::{serve, serve_models};
+pub use routes::{router, router_with};
+pub use serve::{serve, serve_models, serve_routes};
 
 pub use web::{Limits, Web};

@@ -1,14 +1,15 @@
 //! Every path there is, in one table: the router and its description are both made of it, so that they cannot differ.
 
-use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, delete, get, post};
+use axum::{Extension, Router};
 
 use crate::api::{codebases, environments, events, messages, probes, runs, spending};
 use crate::error::Problem;
 use crate::gateway;
 use crate::guard;
+use crate::hook::{self, Hook, Hooks};
 use crate::web::Web;
 
 /// One thing that can be asked for.
@@ -138,8 +139,13 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// All routes, with what guards them. More can be merged into it.
+/// All routes, with what guards them.
 pub fn router(web: Web) -> Router {
+    router_with(web, Vec::new())
+}
+
+/// The same, and paths where other services tell us things.
+pub fn router_with(web: Web, hooks: Vec<Hook>) -> Router {
     let (open, guarded): (Vec<_>, Vec<_>) = operations().into_iter().partition(|operation| operation.is_open);
     let routes = |operations: Vec<Operation>| {
         operations.into_iter().fold(Router::new(), |router, operation| router.route(operation.path, operation.handler))
@@ -147,13 +153,17 @@ pub fn router(web: Web) -> Router {
     let guarded = routes(guarded).route_layer(from_fn_with_state(web.clone(), guard::require_token));
     // Agents have tokens of their own, each good for one run.
     let calls = web.engine().gateway().map(|models| gateway::routes(models, web.limits().calls));
+    let described = Hooks::of(&hooks);
     routes(open)
         .merge(guarded)
         .merge(calls.unwrap_or_default())
         .method_not_allowed_fallback(async || Problem::wrong_method())
         .fallback(async || Problem::no_such_path())
-        .layer(map_response(harmless))
+        .layer(Extension(described))
         .layer(from_fn_with_state(web.clone(), guard::check_origin))
+        // What comes from here on is theirs too.
+        .merge(hook::routes(hooks))
+        .layer(map_response(harmless))
         .layer(from_fn_with_state(web.clone(), guard::trace))
         .with_state(web)
 }

@@ -34,7 +34,11 @@ pub async fn serve(web: Web, listener: TcpListener, router: Router, shutdown: im
 
 /// Serves nothing but the gateway until `shutdown`: for a process that starts agents and is no server.
 pub async fn serve_models(gateway: Arc<Gateway>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
-    let routes = gateway::routes(&gateway, CallLimits::default());
+    serve_routes(listener, gateway::routes(&gateway, CallLimits::default()), shutdown).await;
+}
+
+/// Serves these routes, as they are, until `shutdown`.
+pub async fn serve_routes(listener: TcpListener, routes: Router, shutdown: impl Future<Output = ()>) {
     attend(listener, &routes, &Limits::default(), shutdown, || {}).await;
 }
 

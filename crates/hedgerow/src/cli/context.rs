@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use hedgerow_core::environment::Actor;
+use hedgerow_core::platform::Forge;
 use hedgerow_core::provider::Note;
-use hedgerow_core::{Codebase, Environment, Kind, Timestamp, UserError};
+use hedgerow_core::{Codebase, Environment, Kind, RepositoryName, Timestamp, UserError};
 use hedgerow_engine::engine::Registered;
 use hedgerow_engine::view::View;
 use hedgerow_engine::{Clock, Engine, Outcome, SystemClock};
@@ -83,4 +84,17 @@ impl<'a> Context<'a> {
     pub(super) fn absolute(&self, path: &Path) -> Outcome<std::path::PathBuf> {
         if path.is_absolute() { Ok(path.to_owned()) } else { Ok(self.around.require_here()?.join(path)) }
     }
+}
+
+/// The repositories of a forge that codebases are of, each once.
+pub(super) async fn hosted(engine: &Engine, forge: &dyn Forge) -> Outcome<Vec<(RepositoryName, Timestamp)>> {
+    let mut repositories: Vec<(RepositoryName, Timestamp)> = Vec::new();
+    for codebase in engine.codebases().await? {
+        let Some(repository) = codebase.remote.as_deref().and_then(|remote| forge.repository(remote)) else { continue };
+        match repositories.iter_mut().find(|(known, _)| *known == repository) {
+            Some((_, since)) => *since = codebase.created_at.min(*since),
+            None => repositories.push((repository, codebase.created_at)),
+        }
+    }
+    Ok(repositories)
 }

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 use hedgerow_engine::engine::{Finding, Level};
 use hedgerow_engine::{Failure, Outcome};
+use hedgerow_platforms::github::checkup::{Found, Standing};
 
-use super::context::Context;
+use super::context::{Context, hosted};
 use crate::output::{Cell, GREEN, Output, RED, Table, YELLOW};
+use crate::settings::Server;
 use crate::words;
 
 #[derive(Debug, Args)]
@@ -25,9 +27,23 @@ pub(super) struct Arguments {
     fix: bool,
 }
 
-pub(super) async fn run(arguments: &Arguments, context: &Context<'_>) -> Outcome<ExitCode> {
-    let findings = if arguments.fix { context.engine.fix().await? } else { context.engine.doctor().await? };
+pub(super) async fn run(arguments: &Arguments, context: &Context<'_>, server: &Server) -> Outcome<ExitCode> {
+    let mut findings = if arguments.fix { context.engine.fix().await? } else { context.engine.doctor().await? };
+    if let Some(github) = &server.github.door {
+        let repositories = hosted(&context.engine, github.as_ref()).await?;
+        let repositories: Vec<_> = repositories.into_iter().map(|(repository, _)| repository).collect();
+        findings.extend(Box::pin(github.checkup(&repositories)).await.into_iter().map(finding));
+    }
     report(&findings, context.out)
+}
+
+fn finding(found: Found) -> Finding {
+    let hint = found.hint.unwrap_or_default();
+    match found.standing {
+        Standing::Fine => Finding::fine(found.what, found.detail),
+        Standing::Warning => Finding::warning(found.what, found.detail, hint),
+        Standing::Problem => Finding::problem(found.what, found.detail, hint),
+    }
 }
 
 pub(super) fn cannot_start(failure: &Failure, out: &Output) -> Outcome<ExitCode> {

@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod doctor;
 mod env;
+mod github;
 mod parse;
 mod run;
 mod serve;
@@ -90,6 +91,9 @@ enum Verb {
     Vault(vault::Verb),
     /// Run the server: take messages, have them answered, tidy up on time
     Serve(serve::Arguments),
+    /// Set up GitHub, and replay what it delivered
+    #[command(subcommand)]
+    Github(github::Verb),
     /// Check this machine: git, the database, the folders, what was left half done
     Doctor(doctor::Arguments),
     /// What models cost, by codebase and by person
@@ -136,6 +140,7 @@ fn act(arguments: &Arguments, argv: &[OsString], out: &Output) -> Outcome<ExitCo
         Some(Verb::Completions(wanted)) => Ok(completions::run(wanted, out)),
         Some(Verb::ShellInit(wanted)) => Ok(shell_init::run(wanted, out)),
         Some(Verb::Config(wanted)) => config::run(wanted, out, &around, global),
+        Some(Verb::Github(verb)) => github::run(verb, out, &around, global),
         Some(Verb::Chat(wanted)) => engage(Engaged::Chat(wanted), global, out, &around),
         Some(Verb::Serve(wanted)) => engage(Engaged::Serve(wanted), global, out, &around),
         Some(Verb::Doctor(wanted)) => engage(Engaged::Doctor(wanted), global, out, &around),
@@ -204,7 +209,7 @@ async fn with_engine(verb: Engaged<'_>, global: &Global, out: &Output, around: &
     let outcome = match verb {
         Engaged::Chat(wanted) => chat::run(wanted, &context).await,
         Engaged::Serve(wanted) => serve::run(wanted, &context, &server).await,
-        Engaged::Doctor(wanted) => doctor::run(wanted, &context).await,
+        Engaged::Doctor(wanted) => doctor::run(wanted, &context, &server).await,
         Engaged::Codebase(verb) => codebase::run(verb, &context).await,
         Engaged::Env(verb) => env::run(verb, &context).await,
         Engaged::Run(verb) => run::run(verb, &context).await.map(|()| ExitCode::SUCCESS),

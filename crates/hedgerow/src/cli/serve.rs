@@ -6,18 +6,23 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hedgerow_core::{Kind, UserError};
+use async_trait::async_trait;
+use hedgerow_core::message::Inbox;
+use hedgerow_core::platform::{Platform, PlatformKind};
+use hedgerow_core::{Kind, RepositoryName, Timestamp, UserError};
 use hedgerow_engine::assistant::Assistants;
 use hedgerow_engine::dispatch::Dispatcher;
 use hedgerow_engine::engine::Round;
-use hedgerow_engine::{Outcome, timer};
-use hedgerow_web::{HttpPlatform, Token, Web};
+use hedgerow_engine::{Engine, Outcome, pull_requests, timer};
+use hedgerow_platforms::github::catch_up::{self, keep_looking};
+use hedgerow_platforms::github::{GitHub, webhook};
+use hedgerow_web::{Hook, HttpPlatform, Token, Web};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::context::Context;
+use super::context::{Context, hosted};
 use super::signals::Signals;
-use crate::settings::{Server, token};
+use crate::settings::{GitHubSettings, Server, token};
 use crate::words;
 
 /// So long runs may take to finish when the server is told to go. One that is longer is stopped, and its conversation
@@ -63,9 +68,13 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>, server: &S
     if let Some(words) = engine.sandbox_words() {
         tracing::warn!("{words}");
     }
-    let dispatcher = Dispatcher::start(engine.clone(), vec![platform.clone()], assistants).await?;
-    let inbox = Arc::new(dispatcher.clone());
-    let web = Web::new(engine.clone(), inbox, &platform, Token::new(secret.reveal()));
+    tell_of_github(&server.github, address);
+    let mut platforms: Vec<Arc<dyn Platform>> = vec![platform.clone()];
+    platforms.extend(server.github.door.clone().map(|door| door as Arc<dyn Platform>));
+    let last_heard = engine.store().last_delivery(PlatformKind::Github).await?;
+    let dispatcher = Dispatcher::start(engine.clone(), platforms, assistants).await?;
+    let inbox: Arc<dyn Inbox> = Arc::new(dispatcher.clone());
+    let web = Web::new(engine.clone(), Arc::clone(&inbox), &platform, Token::new(secret.reveal()));
     announce(context, server, address)?;
 
     let closing = watch::Sender::new(false);
@@ -74,11 +83,23 @@ pub(super) async fn run(arguments: &Arguments, context: &Context<'_>, server: &S
         // An error would mean that nobody is left who could say so, which comes to the same.
         async move { drop(closing.wait_for(|closing| *closing).await) }
     };
-    let routes = hedgerow_web::router(web.clone());
+    let github = server.github.door.as_ref();
+    let hooks = github.map(|door| Hook {
+        path: webhook::PATH,
+        summary: "Hear from GitHub",
+        routes: webhook::routes(Arc::clone(door), Arc::clone(&inbox)),
+    });
+    let routes = hedgerow_web::router_with(web.clone(), hooks.into_iter().collect());
     let everything = async {
         tokio::join!(
             hedgerow_web::serve(web, listener, routes, goes()),
             timer::run(engine, goes(), |round| tell(&round)),
+            pull_requests::follow(engine, goes()),
+            async {
+                if let Some(door) = github {
+                    Box::pin(look(door, inbox.as_ref(), engine, last_heard, goes())).await;
+                }
+            },
             async {
                 goes().await;
                 dispatcher.shutdown(GRACE).await;
@@ -124,6 +145,68 @@ fn announce(context: &Context<'_>, server: &Server, address: SocketAddr) -> Outc
     }
     context.out.say(&words::listening(address, kept.as_deref()));
     Ok(())
+}
+
+/// What looking for missed deliveries needs of the engine.
+struct Diary<'a> {
+    engine: &'a Engine,
+    door: &'a GitHub,
+}
+
+#[async_trait]
+impl catch_up::Diary for Diary<'_> {
+    async fn repositories(&self) -> Option<Vec<(RepositoryName, Timestamp)>> {
+        let hosted = hosted(self.engine, self.door).await;
+        hosted.inspect_err(|error| tracing::warn!(%error, "the repositories to look at are not known")).ok()
+    }
+
+    async fn looked_until(&self, repository: &RepositoryName) -> Option<Timestamp> {
+        let until = self.engine.store().looked_until(PlatformKind::Github, &repository.to_string()).await;
+        until.inspect_err(|error| tracing::warn!(%error, "how far GitHub was looked at is not known")).ok().flatten()
+    }
+
+    async fn looks_until(&self, repository: &RepositoryName, until: Timestamp) {
+        let store = self.engine.store();
+        if let Err(error) = store.set_looked_until(PlatformKind::Github, &repository.to_string(), until).await {
+            tracing::warn!(%error, "how far GitHub was looked at cannot be written down");
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.engine.now()
+    }
+}
+
+/// Looks for what GitHub did not deliver, in the repositories of all codebases as they are at each look.
+async fn look(
+    door: &GitHub,
+    inbox: &dyn Inbox,
+    engine: &Engine,
+    last_heard: Option<Timestamp>,
+    shutdown: impl Future<Output = ()>,
+) {
+    keep_looking(door, inbox, &Diary { engine, door }, last_heard, shutdown).await;
+}
+
+/// What keeps GitHub from reaching us, or us from hearing it.
+fn tell_of_github(github: &GitHubSettings, address: SocketAddr) {
+    let has_secret = !github.webhook_secrets.is_empty();
+    if github.door.is_none() {
+        if has_secret {
+            tracing::warn!("a webhook secret is set, and neither a token nor an App, so GitHub is off");
+        }
+        return;
+    }
+    if github.has_unused_token {
+        tracing::info!("there are a token and an App for GitHub; the App is used");
+    }
+    if !has_secret {
+        tracing::warn!(
+            "no webhook secret is set, so no delivery of GitHub is accepted; mentions are found only by looking for them"
+        );
+    } else if address.ip().is_loopback() {
+        tracing::info!("only this machine reaches the server: GitHub's deliveries need a proxy or a tunnel before it");
+    }
 }
 
 fn tell(round: &Round) {

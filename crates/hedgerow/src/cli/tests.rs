@@ -87,6 +87,14 @@ fn every_verb_is_understood() {
         (&["env", "orphans"], "Env(Orphans)"),
         (&["env", "trash", "--all"], "Env(Trash(Arguments { all: true }))"),
         (&["env", "diff", "x", "--stat"], r#"Env(Diff(Arguments { name: Some("x"), stat: true }))"#),
+        (
+            &["github", "setup", "--url", "https://h.example/", "--create"],
+            r#"Github(Setup(Arguments { url: "https://h.example", org: None, name: None, create: true }))"#,
+        ),
+        (
+            &["github", "replay", "a.json", "b.json", "--event", "issues"],
+            r#"Github(Replay(Arguments { files: ["a.json", "b.json"], event: Some("issues"), delivery: None, url: None }))"#,
+        ),
         (&["doctor"], "Doctor(Arguments { fix: false })"),
         (&["doctor", "--fix"], "Doctor(Arguments { fix: true })"),
         (&["config"], "Config(Arguments { verb: None })"),
@@ -191,6 +199,10 @@ fn what_cannot_be_meant_is_refused() {
         &["env", "exec", "x"],
         &["env", "list", "--names", "--json"],
         &["env"],
+        &["github", "setup"],
+        &["github", "setup", "--url", "h.example"],
+        &["github", "replay"],
+        &["github", "replay", "a.json", "--event", "Issues!"],
         &["shell-init", "tcsh"],
     ];
     for line in cases {

@@ -1,6 +1,6 @@
 //! What each kind of value must be. Everything here is pure but for the folders it is given.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use hedgerow_core::environment::Actor;
@@ -10,6 +10,7 @@ use hedgerow_engine::gateway::money::Money;
 use hedgerow_engine::settings::SandboxMode;
 use hedgerow_engine::store::Database;
 
+use super::github::Account;
 use super::keys::Key;
 use super::{Given, Origin, Surroundings, refuse};
 use hedgerow_core::Secret;
@@ -229,6 +230,49 @@ pub(super) fn llm_url(text: &str) -> Result<String, String> {
     match rest.filter(|rest| is_good(rest)) {
         Some(_) => Ok(text.trim_end_matches('/').to_owned()),
         None => Err("must be a URL such as `https://llm.example/api`, without a login and a query".to_owned()),
+    }
+}
+
+/// Where a GitHub is. What is sent there is secret, so it goes over TLS, but for one on this very machine.
+pub(super) fn github_url(text: &str) -> Result<String, String> {
+    let url =
+        llm_url(text).map_err(|_| "must be a URL such as `https://ghe.example/api/v3`, without a login and a query")?;
+    match url.strip_prefix("http://") {
+        Some(rest) if !is_loopback(rest) => Err("must begin with `https://`: tokens are sent there".to_owned()),
+        _ => Ok(url),
+    }
+}
+
+/// Whether what comes after the scheme is on this very machine.
+fn is_loopback(rest: &str) -> bool {
+    let authority = rest.split('/').next().unwrap_or(rest);
+    match authority.parse::<SocketAddr>() {
+        Ok(address) => address.ip().is_loopback(),
+        Err(_) => {
+            let host = authority.rsplit_once(':').map_or(authority, |(host, port)| {
+                if port.bytes().all(|byte| byte.is_ascii_digit()) { host } else { authority }
+            });
+            let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+            host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+    }
+}
+
+/// The id of a GitHub App, or its client id.
+pub(super) fn app_id(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let is_good = (1..=64).contains(&text.len()) && text.chars().all(is_plain);
+    if is_good { Ok(text.to_owned()) } else { Err("must be the id of a GitHub App, such as `123456`".to_owned()) }
+}
+
+/// An account by its number, or `*` for every account.
+pub(super) fn account(text: &str) -> Result<Account, String> {
+    match text.parse() {
+        Ok(id) if id > 0 => Ok(Account::Id(id)),
+        _ if text == "*" => Ok(Account::Any),
+        _ => {
+            Err("must hold numbers of accounts, which never change hands as names do, or `*` for everybody".to_owned())
+        }
     }
 }
 

@@ -143,6 +143,19 @@ pub(super) const BUDGET_CODEBASE: Key = Key::text("llm.budget.codebase_day", Mea
 pub(super) const BUDGET_PERSON: Key = Key::text("llm.budget.person_day", Means("no limit"));
 /// One for each model; `<model>` stands for the beginning of its name.
 pub(super) const PRICES: Key = Key::text("llm.prices.<model>", Means("of well-known models"));
+pub(super) const GITHUB_TOKEN: Key = Key::text("github.token", Means("none")).variable("GITHUB_TOKEN").secret();
+pub(super) const GITHUB_APP_ID: Key = Key::text("github.app_id", Means("none")).variable("GITHUB_APP_ID");
+pub(super) const GITHUB_PRIVATE_KEY_FILE: Key =
+    Key::text("github.private_key_file", Means("none")).variable("GITHUB_PRIVATE_KEY_FILE");
+pub(super) const GITHUB_WEBHOOK_SECRETS: Key =
+    Key::list("github.webhook_secrets", Means("none")).variable("GITHUB_WEBHOOK_SECRET").secret();
+pub(super) const GITHUB_API_URL: Key =
+    Key::text("github.api_url", Is("https://api.github.com")).variable("GITHUB_API_URL");
+pub(super) const GITHUB_URL: Key = Key::text("github.url", Means("by the API's address")).variable("GITHUB_URL");
+pub(super) const GITHUB_ALLOW: Key =
+    Key::list("github.allow", Means("who may write to the repository")).variable("GITHUB_ALLOW");
+pub(super) const GITHUB_CLONE: Key = Key::new("github.clone", Form::Flag(true));
+pub(super) const GITHUB_LOOK_MINUTES: Key = Key::number("github.look_minutes", (0, 1440), 15);
 pub(super) const REMOTE: Key = Key::text("remote", Means("`origin`, else the only one"));
 pub(super) const BASE_BRANCH: Key = Key::text("base_branch", Means("the remote's HEAD, else the repository's"));
 pub(super) const ALLOWED_ROOT: Key = Key::text("allowed_root", Means("anywhere")).variable("ALLOWED_ROOT_DIRECTORY");
@@ -198,6 +211,15 @@ pub(super) const ALL: &[&Key] = &[
     &BUDGET_CODEBASE,
     &BUDGET_PERSON,
     &PRICES,
+    &GITHUB_TOKEN,
+    &GITHUB_APP_ID,
+    &GITHUB_PRIVATE_KEY_FILE,
+    &GITHUB_WEBHOOK_SECRETS,
+    &GITHUB_API_URL,
+    &GITHUB_URL,
+    &GITHUB_ALLOW,
+    &GITHUB_CLONE,
+    &GITHUB_LOOK_MINUTES,
     &REMOTE,
     &BASE_BRANCH,
     &ALLOWED_ROOT,

@@ -11,7 +11,7 @@ use hedgerow_engine::store::Database;
 
 use super::file::Contents;
 use super::keys::{self, Form, Key};
-use super::{Entry, Given, Origin, Surroundings, checks, refuse, token};
+use super::{Entry, GitHubSettings, Given, Origin, Surroundings, checks, refuse, token};
 use hedgerow_core::Secret;
 
 pub(super) struct Reader<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn given(&self, key: &Key) -> Option<Given> {
+    pub(super) fn given(&self, key: &Key) -> Option<Given> {
         self.around.given(key).or_else(|| self.file.values.get(key.name).cloned())
     }
 
@@ -164,7 +164,7 @@ impl Reader<'_> {
     }
 
     /// Every key in the order of the table, those nobody set with their default.
-    pub(super) fn finish(mut self, settings: &Settings) -> Vec<Entry> {
+    pub(super) fn finish(mut self, settings: &Settings, github: &GitHubSettings) -> Vec<Entry> {
         for key in keys::ALL {
             // What one assistant could be told besides is for the documentation.
             let is_besides = keys::is_of_an_assistant(key.name) && key.name != keys::ASSISTANT_COMMAND.name;
@@ -175,6 +175,7 @@ impl Reader<'_> {
                 "worktrees.base" => Some(settings.worktrees.to_string_lossy().into_owned()),
                 "worktrees.branch_prefix" => Some(settings.branch_prefix.clone()),
                 "node" => Some(settings.node.clone()),
+                "github.url" => Some(github.web_url.clone()),
                 _ => key.default_text().map(str::to_owned),
             };
             self.note(key.name, default, Origin::Default);

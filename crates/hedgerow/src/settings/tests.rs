@@ -1,6 +1,7 @@
 //! Where settings come from, and what is refused.
 
 mod agents;
+mod github;
 
 use std::fs;
 

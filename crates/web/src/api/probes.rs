@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use tokio::time::timeout;
 
 use crate::error::{Answer, Problem};
+use crate::hook::Hooks;
 use crate::metrics::Gauges;
 use crate::openapi;
 use crate::routes;
@@ -56,6 +58,8 @@ pub(crate) async fn metrics(State(web): State<Web>) -> Answer<impl IntoResponse>
     Ok((kind, web.metrics().render(&gauges)))
 }
 
-pub(crate) async fn openapi() -> impl IntoResponse {
-    axum::Json(openapi::document(&routes::operations()))
+pub(crate) async fn openapi(Extension(hooks): Extension<Hooks>) -> impl IntoResponse {
+    let mut document = openapi::document(&routes::operations());
+    hooks.describe(&mut document);
+    axum::Json(document)
 }

@@ -11,9 +11,9 @@ use hedgerow_core::platform::{ConversationKey, Platform as _, PlatformKind, Repl
 use hedgerow_core::run::MessageEnd;
 use hedgerow_core::{ConversationId, MessageId};
 use hedgerow_engine::Engine;
-use hedgerow_engine::store::{Claim, Conclusion, NewReply, Served, Which};
+use hedgerow_engine::store::{Claim, Conclusion, NewReply, Served, Understood, Which};
 use hedgerow_testkit::World;
-use hedgerow_web::{HttpPlatform, Limits, Token, Web, router, serve};
+use hedgerow_web::{Hook, HttpPlatform, Limits, Token, Web, router_with, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -65,7 +65,15 @@ impl Door {
         Self::with(World::new().await, limits).await
     }
 
+    pub(crate) async fn with_hooks(hooks: Vec<Hook>) -> Self {
+        Self::open(World::new().await, Limits::default(), hooks).await
+    }
+
     pub(crate) async fn with(world: World, limits: Limits) -> Self {
+        Self::open(world, limits, Vec::new()).await
+    }
+
+    async fn open(world: World, limits: Limits, hooks: Vec<Hook>) -> Self {
         let platform = Arc::new(HttpPlatform::new());
         let room = Arc::new(AtomicU32::new(1000));
         let inbox = Arc::new(StoreInbox { engine: world.engine.clone(), room: Arc::clone(&room) });
@@ -74,7 +82,7 @@ impl Door {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel();
-        let routes = router(web.clone());
+        let routes = router_with(web.clone(), hooks);
         let server = tokio::spawn(serve(web, listener, routes, async { _ = stopped.await }));
         Self { world, address, platform, room, stop: Some(stop), server: Some(server) }
     }
@@ -133,7 +141,8 @@ impl Door {
         let Some(Event::Said(message)) = prepared else { panic!("somebody said something") };
         let conversation = store.conversation(&message.conversation, now).await.expect("a conversation").id;
         let author = Actor::new("http", &message.author.id);
-        let known = store.prepared(taken, Self::HOLDER, conversation, &author, Some(&message.text)).await;
+        let understood = Understood { conversation, author: &author, said: Some(&message.text), handle: None };
+        let known = store.prepared(taken, Self::HOLDER, &understood).await;
         assert!(known.expect("the store answers"));
         (taken.id, conversation, *message)
     }

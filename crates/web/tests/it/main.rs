@@ -5,6 +5,7 @@ mod environments;
 mod events;
 mod gateway;
 mod guards;
+mod hooks;
 mod malformed;
 mod messages;
 mod models;

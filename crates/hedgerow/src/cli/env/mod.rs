@@ -10,6 +10,7 @@ mod keep;
 mod list;
 mod orphans;
 mod path;
+mod pr;
 mod purge;
 mod remove;
 mod restore;
@@ -56,6 +57,8 @@ pub(crate) enum Verb {
     Undo(undo::Arguments),
     /// Bring what is new on the base into an environment
     Sync(sync::Arguments),
+    /// Push its commits and open a pull request, or push them into the one there is
+    Pr(pr::Arguments),
     /// Pin an environment: automation leaves it alone
     Keep(keep::Arguments),
     /// Unpin an environment
@@ -98,6 +101,7 @@ pub(super) async fn run(verb: &Verb, context: &Context<'_>) -> Outcome<ExitCode>
         Verb::Checkpoints(arguments) => checkpoint::list(arguments, context).await?,
         Verb::Undo(arguments) => undo::run(arguments, context).await?,
         Verb::Sync(arguments) => sync::run(arguments, context).await?,
+        Verb::Pr(arguments) => pr::run(arguments, context).await?,
         Verb::Keep(arguments) => keep::run(arguments, true, context).await?,
         Verb::Unkeep(arguments) => keep::run(arguments, false, context).await?,
         Verb::Orphans => orphans::run(context).await?,

@@ -114,8 +114,8 @@ fn story(table: &mut Table, view: &View, context: &Context<'_>) {
         table.field("Init script", format!("{state}{error}"));
     }
     if let Some(pr) = &view.pr {
-        let number = format!("#{}", pr.number);
-        let parts = [Some(number.as_str()), pr.state.as_deref(), pr.title.as_deref(), pr.url.as_deref()];
+        let stands = words::pull_request(pr);
+        let parts = [Some(stands.as_str()), pr.title.as_deref(), pr.url.as_deref()];
         table.field("Pull request", parts.into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     if let Some(description) = &view.description {
