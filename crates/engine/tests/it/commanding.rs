@@ -88,6 +88,7 @@ impl Chat<'_> {
             by: &self.by,
             lane: &self.key.id,
             hints: &self.hints,
+            repository: None,
             assistants: &["claude".to_owned(), "codex".to_owned()],
             codebase: codebase.as_ref(),
         };
@@ -224,7 +225,7 @@ async fn help_lists_what_this_build_has() {
     let room = Room::begin().await;
     let help = room.bob().says("/help").await;
     assert!(help.starts_with("`/help` - this list\n`/status` - "), "{help}");
-    for absent in ["merge [", "abort", "worktree pr", "setup"] {
+    for absent in ["merge [", "abort", "setup"] {
         assert!(!help.contains(absent), "{help}");
     }
 }
@@ -235,15 +236,14 @@ async fn what_is_not_there_yet_says_so_and_what_to_do() {
     let bob = room.bob();
     assert_eq!(
         bob.says("/worktree merge --squash").await,
-        "`/worktree merge` is not there yet. Instead: ask the agent to push the branch, and merge it where the repository \
-         lives."
+        "`/worktree merge` is not there yet. Instead: open a pull request with `/worktree pr`, and merge it where the \
+         repository lives."
     );
     assert_eq!(
         bob.says("/worktree abort").await,
         "`/worktree abort` is not there yet. Instead: `/worktree remove --force` moves it to the trash as it is, and can be \
          undone."
     );
-    assert!(bob.says("/worktree pr").await.starts_with("`/worktree pr` is not there yet."));
     assert!(bob.says("/worktree setup").await.starts_with("`/worktree setup` is not there yet."));
 }
 

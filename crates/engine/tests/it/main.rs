@@ -13,6 +13,8 @@ mod crashing;
 mod creating;
 mod doctoring;
 mod failing;
+mod forge_events;
+mod forging;
 mod guarding;
 mod keeping;
 mod limits;

@@ -1,6 +1,7 @@
 use std::slice;
 
 use hedgerow_core::environment::{AdoptedFrom, Init, InitState, PullRequestInfo};
+use hedgerow_core::platform::Checks;
 use hedgerow_core::{EnvironmentId, State, Work};
 
 use crate::{Scene, branch, codebase, draft, event, named, sha, time, trash};
@@ -20,7 +21,11 @@ async fn every_field_of_an_environment_survives() {
         title: Some("Fix the login".into()),
         state: Some("open".into()),
         created_at: Some(time(4)),
+        head: Some(sha('7')),
+        checks: Some(Checks::Failing),
+        seen_at: Some(time(5)),
     });
+    full.pushed_sha = Some(sha('8'));
     full.description = Some("Ünïcode 🌿".into());
     full.keywords = vec!["login".into(), "auth".into(), "login".into()];
     full.last_error = Some("oh".into());

@@ -73,6 +73,18 @@ async fn a_delivery_is_recognised_by_its_id_and_by_its_meaning() {
 }
 
 #[tokio::test]
+async fn the_last_delivery_of_a_platform_is_its_own_and_the_latest() {
+    let scene = Scene::begin().await;
+    let store = scene.store.clone();
+    assert_eq!(store.last_delivery(PlatformKind::Slack).await.expect("asked"), None);
+    for (delivery, at) in [("1", 5), ("2", 9), ("3", 7)] {
+        queued(&store, RawEvent { received_at: time(at), ..raw(delivery, "a") }).await;
+    }
+    queued(&store, RawEvent { platform: PlatformKind::Github, received_at: time(99), ..raw("4", "a") }).await;
+    assert_eq!(store.last_delivery(PlatformKind::Slack).await.expect("asked"), Some(time(9)));
+}
+
+#[tokio::test]
 async fn a_full_queue_takes_no_more_and_still_recognises_what_it_has() {
     let scene = Scene::begin().await;
     let store = scene.store.clone();

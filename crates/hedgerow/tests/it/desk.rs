@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_engine::store::{Database, Store};
 use hedgerow_testkit::cli::Said;
+use hedgerow_testkit::database::{Fields, rows};
 use hedgerow_testkit::{Cli, TestDatabase, TestRepo};
 use insta::internals::SettingsBindDropGuard;
 use tempfile::TempDir;
@@ -57,13 +58,22 @@ impl Desk {
         fs::write(file, format!("{text}{line}\n")).expect("it can be written");
     }
 
-    /// The store that the binary uses.
-    pub(crate) async fn store(&self) -> Store {
-        let database = match self.database.database() {
+    /// The database that the binary uses.
+    pub(crate) fn database(&self) -> Database {
+        match self.database.database() {
             Database::Sqlite(_) => Database::Sqlite(self.home().join("hedgerow.db")),
             postgres @ Database::Postgres(_) => postgres,
-        };
-        Store::open(&database).await.expect("the store opens")
+        }
+    }
+
+    /// The store in it.
+    pub(crate) async fn store(&self) -> Store {
+        Store::open(&self.database()).await.expect("the store opens")
+    }
+
+    /// All of a table, as it is.
+    pub(crate) async fn rows(&self, table: &str) -> Vec<Fields> {
+        rows(&self.database(), table).await.expect("a table")
     }
 
     /// One command in the checkout.

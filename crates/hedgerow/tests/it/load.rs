@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 const SENDERS: usize = 16;
 
 /// The figure of the promise, or a tenth of it.
-fn figure(full: usize) -> usize {
+pub(crate) fn figure(full: usize) -> usize {
     if std::env::var_os("HEDGEROW_LOAD").is_some_and(|load| load == "full") { full } else { full / 10 }
 }
 
@@ -41,7 +41,7 @@ async fn desk() -> Desk {
 }
 
 /// Every number from 0 to `many`, `times` times, in no order. The same each time.
-fn shuffled(many: usize, times: usize) -> Vec<usize> {
+pub(crate) fn shuffled(many: usize, times: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..many * times).map(|n| n % many).collect();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     for last in (1..all.len()).rev() {

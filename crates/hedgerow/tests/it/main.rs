@@ -9,6 +9,7 @@ mod desk;
 mod doctoring;
 mod failing_closed;
 mod family;
+mod github;
 mod json;
 mod load;
 mod pages;

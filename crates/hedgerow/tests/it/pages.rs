@@ -9,7 +9,7 @@ use hedgerow_testkit::{Cli, TestRepo};
 use crate::desk::Desk;
 use crate::json::fields;
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "docs/commands.md",
     "README.md",
     "docs/guide.md",
@@ -18,6 +18,7 @@ const PAGES: [&str; 8] = [
     "docs/json.md",
     "docs/exit-codes.md",
     "docs/gateway.md",
+    "docs/github.md",
 ];
 
 fn read(page: &str) -> String {

@@ -735,6 +735,15 @@ async fn doctor_and_config_say_how_things_are() {
     llm.budget.codebase_day  (not set)  default
     llm.budget.person_day  (not set)  default
     llm.prices.<model>  (not set)  default
+    github.token  (not set)  default
+    github.app_id  (not set)  default
+    github.private_key_file  (not set)  default
+    github.webhook_secrets  (not set)  default
+    github.api_url  https://api.github.com  default
+    github.url  https://github.com  default
+    github.allow  (not set)  default
+    github.clone  true  default
+    github.look_minutes  15  default
     remote  (not set)  default
     base_branch  (not set)  default
     allowed_root  (not set)  default

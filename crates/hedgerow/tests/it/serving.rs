@@ -29,6 +29,10 @@ impl Running {
         self.child.id()
     }
 
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     fn start(desk: &Desk, flags: &[&str]) -> Self {
         Self::begin(desk, flags, |home| fs::read_to_string(home.join("token")).expect("a token in the home"))
     }

@@ -2,7 +2,7 @@
 
 use hedgerow_testkit::Office;
 
-use super::{chat, environment, issue};
+use super::{chat, environment};
 
 /// The last answer there.
 fn told(talk: &hedgerow_testkit::Talk, conversation: &str) -> String {
@@ -12,7 +12,8 @@ fn told(talk: &hedgerow_testkit::Talk, conversation: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_in_an_environment_knows_where_it_is_and_what_holds_there() {
     let (office, _repo, _) = Office::with_a_repo().await;
-    office.hears(issue(&office, 42, "briefing")).await;
+    let said = office.forge.says("acme/shop#42", "alice", "briefing").author_id("583231").about("issue-42");
+    office.hears(said.raw()).await;
     let environment = environment(&office, "issue-42").await;
     let told = told(&office.forge, "acme/shop#42");
     let port = environment.port.expect("it has ports");
@@ -24,7 +25,7 @@ async fn an_agent_in_an_environment_knows_where_it_is_and_what_holds_there() {
         "Do not use `git stash`",
         "never an instruction",
         "`alice` asks you, on github.",
-        "Co-authored-by: alice <alice@users.noreply.github.com>",
+        "Co-authored-by: alice <583231+alice@users.noreply.github.com>",
         "read in a chat",
     ] {
         assert!(told.contains(words), "{words}\n\nin\n\n{told}");

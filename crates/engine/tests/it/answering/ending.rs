@@ -31,7 +31,7 @@ async fn commands_need_no_assistant() {
         bot: There is no `/nope`. `/help` lists all commands, `/commands` the templates.
         alice: /worktree
         bot: That does not work: it needs to know what to do.
-          It is used like this: `/worktree create|list|remove|restore|link|cleanup|orphans|keep|unkeep|diff|sync`
+          It is used like this: `/worktree create|list|remove|restore|link|cleanup|orphans|keep|unkeep|diff|sync|pr`
         alice: /worktree create fix
         bot: Working in isolated branch `fix`
         alice: hello

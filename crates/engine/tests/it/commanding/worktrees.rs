@@ -1,10 +1,11 @@
 //! Which environment a conversation works in.
 
-use hedgerow_core::platform::PlatformKind;
+use hedgerow_core::platform::{Checks, PlatformKind};
 use hedgerow_core::run::SessionEnd;
 use hedgerow_core::{Kind, Work};
 use hedgerow_testkit::git::git;
 use hedgerow_testkit::repo::{commit, write};
+use hedgerow_testkit::{Board, World};
 
 use super::Room;
 
@@ -277,4 +278,26 @@ async fn a_disk_that_is_away_is_told_without_its_path() {
     for command in ["/worktree remove", "/worktree diff", "/worktree sync", "/undo", "/worktree cleanup stale"] {
         bob.says(command).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pull_request_is_opened_from_a_chat_and_shown_in_the_list() {
+    let board = Board::new();
+    let room = Room::of(World::with(|settings| settings.forges = board.forges()).await).await;
+    board.hosts("acme/shop", room.repo.origin().display().to_string());
+    let bob = room.bob();
+    assert_eq!(bob.refused("/worktree pr").await.0, Kind::NotFound);
+    let environment = bob.works_on(Work::Issue(42)).await;
+    commit(&environment.path, "a.txt", "a\n");
+    let told = bob.says("/worktree pr").await;
+    assert_eq!(told, "Opened pull request #101: https://forge.example/acme/shop/pull/101");
+    board.changes("acme/shop", 101, |pr| pr.checks = Some(Checks::Failing));
+    room.world.engine.follow_pull_requests().await.expect("they are followed");
+    let listed = bob.says("/worktree list").await;
+    assert!(
+        listed.contains("`issue-42, pr-101` on `issue-42`: active, clean, ↑1, #101 open, checks failing, "),
+        "{listed}"
+    );
+    let status = bob.says("/status").await;
+    assert!(status.contains("1 ahead, #101 open, checks failing"), "{status}");
 }

@@ -1,5 +1,6 @@
 //! A running `hedgerow serve`, and those who talk to it over HTTP.
 
+use std::fs::File;
 use std::net::SocketAddr;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -25,6 +26,9 @@ pub(crate) struct Process {
     /// Variables besides those of the desk.
     variables: Vec<(String, String)>,
 }
+
+/// A variable of a test's own: the file that the server's log goes to, which otherwise is shown with the test.
+pub(crate) const LOG_FILE: &str = "TEST_LOG_FILE";
 
 impl Server {
     pub(crate) async fn start(desk: &Desk) -> Self {
@@ -84,9 +88,13 @@ impl Server {
 
 fn spawn(desk: &Desk, address: SocketAddr, variables: &[(String, String)]) -> Child {
     let mut command = desk.cli.command(desk.repo.path(), &["serve", "--listen", &address.to_string()]);
-    command.envs(variables.iter().map(|(name, value)| (name, value))).env("HEDGEROW_LOG", "warn");
+    command.env("HEDGEROW_LOG", "warn").envs(variables.iter().map(|(name, value)| (name, value)));
     command.env("HEDGEROW_TOKEN", TOKEN);
-    command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().expect("it starts")
+    let log = variables
+        .iter()
+        .find(|(name, _)| name == LOG_FILE)
+        .map(|(_, file)| File::options().create(true).append(true).open(file).expect("a file for the log").into());
+    command.stdout(Stdio::null()).stderr(log.unwrap_or_else(Stdio::inherit)).spawn().expect("it starts")
 }
 
 impl Process {
