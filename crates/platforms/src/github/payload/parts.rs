@@ -1,7 +1,9 @@
 //! The parts of GitHub's objects that matter to us. The same in deliveries and in answers of its API.
 
 use hedgerow_core::RepositoryName;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::Malformed;
 use crate::github::heard::Person;
@@ -53,6 +55,7 @@ pub(in crate::github) struct Issue {
     pub(in crate::github) node_id: Option<String>,
     pub(in crate::github) body: Option<String>,
     /// Who wrote it.
+    #[serde(default, deserialize_with = "if_readable")]
     pub(in crate::github) user: Option<User>,
     pub(in crate::github) created_at: Option<String>,
     pub(in crate::github) updated_at: Option<String>,
@@ -75,6 +78,7 @@ pub(in crate::github) struct Comment {
     pub(in crate::github) node_id: Option<String>,
     pub(in crate::github) body: Option<String>,
     /// Who wrote it.
+    #[serde(default, deserialize_with = "if_readable")]
     pub(in crate::github) user: Option<User>,
     pub(in crate::github) created_at: Option<String>,
     pub(in crate::github) updated_at: Option<String>,
@@ -86,8 +90,14 @@ pub(in crate::github) struct Review {
     pub(in crate::github) node_id: Option<String>,
     pub(in crate::github) body: Option<String>,
     /// Who wrote it.
+    #[serde(default, deserialize_with = "if_readable")]
     pub(in crate::github) user: Option<User>,
     pub(in crate::github) submitted_at: Option<String>,
+}
+
+/// What helps and is not needed: in another form than it should have, it is not there.
+fn if_readable<'d, D: Deserializer<'d>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }
 
 /// What an edit changed.
