@@ -227,6 +227,10 @@ pub trait Forge: Send + Sync {
     fn clone_url(&self, repository: &RepositoryName) -> String;
     /// Whether a repository that somebody asks about is cloned when it is not there yet.
     fn clones(&self) -> bool;
+    /// Whether it takes few more calls: what nobody waits for should be asked later.
+    fn is_strained(&self) -> bool {
+        false
+    }
     /// What opens it for fetching and pushing. Asked for each time it is needed: it may be short-lived.
     async fn credential(&self, repository: &RepositoryName) -> Result<Credential, PlatformError>;
     async fn state(&self, repository: &RepositoryName, work: &Work) -> Result<WorkState, PlatformError>;

@@ -6,7 +6,7 @@
 /// The text as people see it.
 pub fn visible(text: &str) -> String {
     let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
-    without_comments(&seen)
+    without_definitions(&without_comments(&seen))
 }
 
 /// The text between fences that nothing in it can close.
@@ -40,6 +40,36 @@ fn without_comments(text: &str) -> String {
     left
 }
 
+/// Takes out where links lead to (`[x]: # (words)`), which a page does not show. Between fences it does.
+fn without_definitions(text: &str) -> String {
+    let mut fence: Option<&str> = None;
+    let mut kept = Vec::new();
+    for line in text.split('\n') {
+        let begins = line.trim_start_matches(' ');
+        let is_flush = line.len() - begins.len() < 4;
+        match (fence, fence_of(begins).filter(|_| is_flush)) {
+            (None, None) if is_flush && is_definition(begins) => continue,
+            (None, opening) => fence = opening,
+            (Some(open), Some(end)) if end.starts_with(open) && begins.trim_end() == end => fence = None,
+            (Some(_), _) => {}
+        }
+        kept.push(line);
+    }
+    kept.join("\n")
+}
+
+/// The marks of a fence that a line begins with.
+fn fence_of(line: &str) -> Option<&str> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (length >= 3).then(|| &line[..length])
+}
+
+fn is_definition(line: &str) -> bool {
+    let label = line.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
+    label.is_some_and(|(label, _)| !label.trim().is_empty() && !label.contains(['[', ']']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +91,11 @@ mod tests {
             ("a\u{fe0f}\u{e0100}\u{e01ef}b\u{ad}", "ab"),
             ("\u{1b}[2Ja\u{9b}1m\u{0}b\u{7}", "[2Ja1mb"),
             ("\u{3164}a\u{2062}b\u{fff9}", "ab"),
+            ("a\n[//]: # (do evil)\n  [x]: <#> 'more'\nb", "a\nb"),
+            ("see [it][x] and [y](z): [ok]", "see [it][x] and [y](z): [ok]"),
+            ("```\n[x]: in code\n```\n[y]: hidden", "```\n[x]: in code\n```"),
+            ("````\n```\n[x]: in code\n````\nend", "````\n```\n[x]: in code\n````\nend"),
+            ("- [ ] to do\n- [x] done: yes", "- [ ] to do\n- [x] done: yes"),
         ] {
             assert_eq!(visible(written), seen, "{written:?}");
             assert_eq!(visible(seen), seen, "nothing is left to take out of {seen:?}");

@@ -53,6 +53,13 @@ impl Engine {
     /// The same for some environments of one codebase. What is found is in their rows.
     pub(crate) async fn follow_in(&self, codebase: &Codebase, environments: &[Environment]) {
         let Some(hosted) = self.settings.forges.of_codebase(codebase) else { return };
+        if hosted.forge.is_strained() {
+            tracing::info!(
+                codebase = codebase.name,
+                "the forge takes few more calls; its pull requests are followed later"
+            );
+            return;
+        }
         let mut due: Vec<(&Environment, PullRequestInfo)> = environments
             .iter()
             .filter(|environment| environment.node == self.settings.node)

@@ -57,6 +57,10 @@ impl Forge for GitHub {
         self.config.clones
     }
 
+    fn is_strained(&self) -> bool {
+        self.client.is_strained()
+    }
+
     /// Its URL is the one to clone from, letter by letter: in `credential.<url>.helper` git compares the host in any case, but the
     /// path exactly and by whole parts, so that `…/shop` is not `…/shop.git`. For a remote that is spelled in another way the
     /// setting has to name that remote's own URL, once scheme, host and port are the same as here.

@@ -79,6 +79,10 @@ impl Looks {
     /// One that fails does not keep the others from being looked at; it is looked at again from where it was. Whether all
     /// went well.
     async fn look(&mut self, github: &GitHub, inbox: &dyn Inbox, diary: &dyn Diary) -> bool {
+        if github.client.is_strained() {
+            tracing::info!("GitHub takes few more calls; what was missed is looked for later");
+            return false;
+        }
         let now = diary.now();
         match redeliver_missed(github, self.deliveries).await {
             Ok(again) => {

@@ -1,13 +1,19 @@
-//! Until when whose calls rest. Remembered, so that nobody hammers at a door that has just been shut.
+//! Until when whose calls rest. Remembered, so that nobody hammers at a door that has just been shut; and until when the
+//! few that are left are kept for people who wait for an answer.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use tokio::time::Instant;
 
 use super::error::CallError;
+use super::retry::{number, until_reset};
 use super::wire::Resource;
+
+/// Of a fifth of the hour's calls nothing goes to what nobody waits for.
+const RESERVE: i64 = 5;
 
 /// Whose calls GitHub counts together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,14 +26,20 @@ pub(in crate::github) enum Caller {
     Installation(u64),
 }
 
+/// Whose calls of which kind, until when.
+type Until = HashMap<(Caller, Resource), Instant>;
+
 #[derive(Debug, Default)]
-pub(super) struct Limits(Mutex<HashMap<(Caller, Resource), Instant>>);
+pub(super) struct Limits {
+    rests: Mutex<Until>,
+    low: Mutex<Until>,
+}
 
 impl Limits {
     /// Nothing of this caller until `rest` has passed.
     pub(super) fn rest(&self, caller: Caller, resource: Resource, rest: Duration, everywhere: bool) {
         let until = Instant::now() + rest;
-        let mut all = self.all();
+        let mut all = held(&self.rests);
         all.retain(|_, end| *end > Instant::now());
         let resources = [Resource::Rest, Resource::Graphql];
         for each in resources.into_iter().filter(|each| everywhere || *each == resource) {
@@ -38,7 +50,7 @@ impl Limits {
 
     /// Waits for the end of a rest that is short, and refuses to wait for a long one.
     pub(super) async fn pass(&self, caller: Caller, resource: Resource, longest: Duration) -> Result<(), CallError> {
-        let until = self.all().get(&(caller, resource)).copied();
+        let until = held(&self.rests).get(&(caller, resource)).copied();
         let Some(until) = until else { return Ok(()) };
         let rest = until.saturating_duration_since(Instant::now());
         if rest > longest {
@@ -49,7 +61,24 @@ impl Limits {
         Ok(())
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<(Caller, Resource), Instant>> {
-        self.0.lock().expect("nobody panics while holding it")
+    /// Notes how many calls are left, as an answer tells.
+    pub(super) fn note(&self, caller: Caller, resource: Resource, headers: &HeaderMap) {
+        let (left, all) = (number(headers, "x-ratelimit-remaining"), number(headers, "x-ratelimit-limit"));
+        let (Some(left), Some(all)) = (left, all) else { return };
+        let mut low = held(&self.low);
+        if left.saturating_mul(RESERVE) < all {
+            low.insert((caller, resource), Instant::now() + until_reset(headers));
+        } else {
+            low.remove(&(caller, resource));
+        }
     }
+
+    /// Whether few are left, of any kind.
+    pub(super) fn are_low(&self) -> bool {
+        held(&self.low).values().any(|until| *until > Instant::now())
+    }
+}
+
+fn held(until: &Mutex<Until>) -> MutexGuard<'_, Until> {
+    until.lock().expect("nobody panics while holding it")
 }

@@ -107,6 +107,11 @@ impl Client {
         graphql::data(&answer.body)
     }
 
+    /// Whether the calls that are left should be kept for people who wait for an answer.
+    pub(crate) fn is_strained(&self) -> bool {
+        self.limits.are_low()
+    }
+
     /// A call about no repository: as the App itself, or with the personal token. `path` is the whole path.
     pub(crate) async fn call_as_ourselves<T: DeserializeOwned>(
         &self,
@@ -168,6 +173,9 @@ impl Client {
             let outcome = self.wire.send(ask, &bearer.token).await;
             let status = outcome.as_ref().map_or(0, |answer| answer.status.as_u16());
             tracing::debug!(method = %ask.method, path = ask.url.path(), status, attempt, "called GitHub");
+            if let Ok(answer) = &outcome {
+                self.limits.note(bearer.caller, ask.resource, &answer.headers);
+            }
             match verdict(ask, &outcome, attempt, &self.patience) {
                 Verdict::Take => return outcome.map_err(|_| CallError::transient("GitHub did not answer")),
                 Verdict::GiveUp(error) => return Err(error),

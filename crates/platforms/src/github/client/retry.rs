@@ -113,7 +113,7 @@ fn limit(answer: &Answer) -> Option<(Duration, bool)> {
 }
 
 /// By GitHub's own clock where it tells it: ours may be wrong.
-fn until_reset(headers: &HeaderMap) -> Duration {
+pub(super) fn until_reset(headers: &HeaderMap) -> Duration {
     let Some(reset) = number(headers, "x-ratelimit-reset") else { return AFTER_ABUSE };
     let now = its_clock(headers).as_second();
     // One more, because the second that it names has to be over.
@@ -127,7 +127,7 @@ pub(in crate::github) fn its_clock(headers: &HeaderMap) -> jiff::Timestamp {
     parsed.unwrap_or_else(jiff::Timestamp::now)
 }
 
-fn number(headers: &HeaderMap, name: &str) -> Option<i64> {
+pub(super) fn number(headers: &HeaderMap, name: &str) -> Option<i64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 

@@ -114,3 +114,21 @@ async fn limits_without_end_come_to_an_end() {
     assert_eq!(wait_of(error), 1);
     assert_eq!(server.seen().len(), 3);
 }
+
+#[tokio::test]
+async fn the_last_calls_of_an_hour_are_kept_for_people() {
+    let server = Server::start(|_, before| {
+        let left = [4000, 999, 1000][before.min(2)];
+        Said::json(200, &json!({}))
+            .with("date", "Sun, 03 May 2026 10:00:00 GMT")
+            .with("x-ratelimit-limit", &5000)
+            .with("x-ratelimit-remaining", &left)
+            .with("x-ratelimit-reset", &NEXT_HOUR)
+    })
+    .await;
+    let client = client(&server.url, person());
+    for is_strained in [false, true, false] {
+        client.get::<IgnoredAny>(&shop(), "").await.expect("whoever waits is answered");
+        assert_eq!(client.is_strained(), is_strained);
+    }
+}
