@@ -50,6 +50,7 @@ pub(crate) struct Story {
     /// Who asks.
     by: Actor,
     marks: Marks,
+    prepared_at: Instant,
 }
 
 /// A turn that is ready to begin: who works, in which session, where, and for how long at most.
@@ -71,8 +72,8 @@ struct Limits {
 
 impl Story {
     /// 1. Which codebase. 2. A command needs no assistant. 3. A template, or what was said, is the prompt. 4. Isolation:
-    ///    the environment, its introduction, our turn, a place among the runs, the lease. 5. The session. 6. The run. 7. The
-    ///    last word. 8. The checkpoint, while the environment is still ours.
+    ///    the environment, its introduction, our turn, a place among the runs, the lease; and whether its author may still
+    ///    ask. 5. The session. 6. The run. 7. The last word. 8. The checkpoint, while the environment is still ours.
     pub(crate) async fn tell(&self) -> Outcome<Ending> {
         let codebase = match self.codebase().await {
             Ok(Ok(codebase)) => codebase,
@@ -91,7 +92,13 @@ impl Story {
         let (chosen, limits) = self.wishes(codebase.as_ref()).await?;
         let assistant = self.desk.assistants.require(chosen.as_deref())?;
         let Some(ground) = self.ground(codebase.as_ref(), &prompt).await? else { return Ok(Ending::PutBack) };
-        self.work(assistant, codebase, ground, prompt, limits).await
+        match self.is_refused_by_now().await {
+            Ok(false) => self.work(assistant, codebase, ground, prompt, limits).await,
+            over => {
+                ground.release(&self.desk.engine).await;
+                over.map(|_| Ending::Concluded)
+            }
+        }
     }
 
     /// What is asked of the assistant; or the answer, when that needs none.

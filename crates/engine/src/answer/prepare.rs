@@ -1,11 +1,12 @@
 //! Before the story: what the platform makes of a delivery, which codebase it is about, and what its people wish for.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_core::environment::Actor;
-use hedgerow_core::message::{Author, Closed, Event, Message};
+use hedgerow_core::message::{Author, Closed, Event, Message, Refused};
 use hedgerow_core::platform::{Mark, Platform, PlatformError, PlatformKind};
+use hedgerow_core::run::MessageEnd;
 use hedgerow_core::{Codebase, Kind, UserError};
 
 use super::close::{Closing, concerns_us};
@@ -19,6 +20,8 @@ use crate::templates::Template;
 
 /// Longest a platform may take to prepare an event.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// For so long what was prepared is taken to be still so.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// What a delivery turned out to be.
 pub(super) enum Prepared {
@@ -47,18 +50,20 @@ pub(super) async fn prepare(desk: &Arc<Desk>, delivered: &Delivered) -> Outcome<
     match event {
         Event::Said(said) => told(desk, platform, delivered, *said).await,
         Event::Closed(closed) => ended(desk, delivered, *closed).await,
-        Event::Refused(refused) => {
-            let author = nameless(refused.conversation.platform, &refused.author);
-            let refusing = Refusing {
-                conversation: &refused.conversation,
-                author: &author,
-                handle: refused.handle.as_deref(),
-                words: &refused.words,
-            };
-            desk.engine.store().refuse(delivered, &desk.holder, &refusing, desk.engine.now()).await?;
-            Ok(Prepared::Ended)
-        }
+        Event::Refused(refused) => refuse(desk, delivered, &refused).await.map(|()| Prepared::Ended),
     }
+}
+
+async fn refuse(desk: &Desk, delivered: &Delivered, refused: &Refused) -> Outcome<()> {
+    let author = nameless(refused.conversation.platform, &refused.author);
+    let refusing = Refusing {
+        conversation: &refused.conversation,
+        author: &author,
+        handle: refused.handle.as_deref(),
+        words: &refused.words,
+    };
+    desk.engine.store().refuse(delivered, &desk.holder, &refusing, desk.engine.now()).await?;
+    Ok(())
 }
 
 /// Who may not ask, by their id: they leave no name behind.
@@ -112,11 +117,32 @@ async fn told(
     if delivered.said.is_none() {
         marks.set(Mark::Seen);
     }
-    let delivered = delivered.clone();
-    Ok(Prepared::Said(Box::new(Story { desk: Arc::clone(desk), platform, delivered, said, conversation, by, marks })))
+    let (desk, delivered, prepared_at) = (Arc::clone(desk), delivered.clone(), Instant::now());
+    let story = Story { desk, platform, delivered, said, conversation, by, marks, prepared_at };
+    Ok(Prepared::Said(Box::new(story)))
 }
 
 impl Story {
+    /// Ends the message when its author may no longer ask, now that its turn has come: that can take a day. A platform
+    /// that does not answer takes nobody's right away.
+    pub(super) async fn is_refused_by_now(&self) -> Outcome<bool> {
+        if self.prepared_at.elapsed() < FRESH {
+            return Ok(false);
+        }
+        match tokio::time::timeout(PATIENCE, self.platform.prepare(&self.delivered.raw)).await {
+            Ok(Ok(Some(Event::Refused(refused)))) => {
+                tracing::info!("who asked may no longer ask");
+                refuse(&self.desk, &self.delivered, &refused).await?;
+                self.marks.ended(MessageEnd::Failed);
+                return Ok(true);
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "whether who asked still may is not known"),
+            Err(_) => tracing::warn!("the platform does not say in time whether who asked still may"),
+        }
+        Ok(false)
+    }
+
     /// The conversation's own codebase; else the one that was named; else its parent's; else the only one there is. With
     /// several the author is asked, and with none there is none. What a forge tells of is about its own repository.
     pub(super) async fn codebase(&self) -> Outcome<Result<Option<Codebase>, String>> {

@@ -1,8 +1,8 @@
 //! Looking for what was missed: while nobody listened, while there was no room, or because a delivery went astray.
 //!
 //! What is found is the same event, under the same key, as its delivery would have been. What was heard is not heard again.
-//! Only what can be told for sure is looked for: edits of an issue's own text, requests for reviews, reopenings and
-//! deleted branches leave no trace that says what was meant.
+//! Only what can be told for sure is looked for: what is edited later on, requests for reviews, reopenings and deleted
+//! branches leave no trace that says what was meant, and in words that somebody else changed nobody's wish is certain.
 
 mod found;
 mod gather;
@@ -16,7 +16,7 @@ use hedgerow_core::{RepositoryName, Timestamp};
 use super::GitHub;
 use super::heard::What;
 use super::payload::Told;
-use gather::Gathered;
+use gather::{Gathered, Seen};
 
 pub use redeliver::redeliver_missed;
 pub use watch::{Diary, keep_looking};
@@ -40,13 +40,16 @@ pub async fn catch_up(
     since: Timestamp,
     now: Timestamp,
 ) -> Result<CaughtUp, PlatformError> {
-    let Gathered { mut told, until, .. } = Box::pin(Gathered::since(github, repository, since, now)).await?;
+    let Gathered { mut seen, until, .. } = Box::pin(Gathered::since(github, repository, since, now)).await?;
     // In the order it happened: what is closed was talked about before.
-    told.sort_by_key(|(at, _)| *at);
+    seen.sort_by_key(|seen| seen.at);
     let mut caught_up = CaughtUp { found: 0, known: 0, until };
-    for (_, told) in told {
+    for Seen { told, may_be_edited, .. } in seen {
         if is_known(inbox, &told).await {
             caught_up.known += 1;
+            continue;
+        }
+        if may_be_edited && !is_meant(github, repository, &told).await? {
             continue;
         }
         let told = with_who_closed(github, repository, told).await?;
@@ -64,6 +67,17 @@ pub async fn catch_up(
 async fn is_known(inbox: &dyn Inbox, told: &Told) -> bool {
     let about = told.unless_known.as_ref().unwrap_or(&told.meaning);
     inbox.knows(PlatformKind::Github, about).await
+}
+
+/// Whether who wrote the words asks with them, and not somebody who changed them.
+async fn is_meant(github: &GitHub, repository: &RepositoryName, told: &Told) -> Result<bool, PlatformError> {
+    let What::Asked(asked) = &told.heard.what else { return Ok(true) };
+    let is_meant = gather::is_its_authors(github, repository, &asked.node_id).await?;
+    if !is_meant {
+        let conversation = told.heard.conversation();
+        tracing::info!(conversation, "what was missed there has been changed by somebody else, and counts as not said");
+    }
+    Ok(is_meant)
 }
 
 /// Lists do not always say who closed something; the thing itself does.

@@ -32,6 +32,23 @@ async fn what_nobody_heard_is_found_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_its_author_mended_is_found_as_it_is_now_and_what_another_changed_is_not() {
+    let (mut town, shop) = Town::opens().await;
+    let work = Work::on(&shop, 42).await;
+    work.is_done(&town).await;
+
+    town.is_killed().await;
+    let mended = work.issue.says("alice", "@hedgerow say Mispelt.").await;
+    work.issue.edits("alice", mended, "@hedgerow say Spelled.").await;
+    let changed = work.issue.says("alice", "@hedgerow say Mine.").await;
+    work.issue.edits("bob", changed, "@hedgerow say Theirs.").await;
+    town.starts_again().await;
+    town.until("it is answered", |_| times_said(&work.issue, "Spelled.") == 1).await;
+    comes_again(&town, &missed(&town)).await;
+    assert_eq!(town.runs(), ["write login-42.txt mended", "say Spelled.", "say Mine."]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_app_has_what_failed_delivered_again() {
     let (mut town, shop) = Town::as_app().await;
     let work = Work::on(&shop, 42).await;

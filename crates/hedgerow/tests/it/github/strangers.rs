@@ -73,6 +73,32 @@ impl Belongings {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn who_lost_the_right_while_they_waited_is_refused() {
+    let (town, shop) = Town::opens().await;
+    let shop = shop.with("bob", Role::Write);
+    let issue = shop.issue(42).opened_by("alice").await;
+    let gate = town.desk.folder().join("gate");
+    issue.says("alice", &format!("@hedgerow write a.txt a\ncommit Add a\nwait-for {}", gate.display())).await;
+    town.until("the run is on", |town| town.runs().len() == 1).await;
+    let fix = shop.issue(43).opened_by("alice").await;
+    fix.says("bob", "@hedgerow /worktree link issue-42").await;
+    fix.says("bob", "@hedgerow say Done.").await;
+    town.until("they wait", |_| fix.transcript().contains("acme/shop#42")).await;
+    shop.gives("bob", Role::Read);
+    // What was prepared a moment ago is not asked again.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    std::fs::write(&gate, "").expect("a gate");
+    town.is_quiet().await;
+    let told = fix.transcript();
+    assert!(told.contains("write access") && !told.contains("hedgerow: Done."), "{told}");
+    assert_eq!(town.runs().len(), 1);
+    // The environment is free for who may.
+    fix.says("alice", "@hedgerow say Mine.").await;
+    town.is_quiet().await;
+    assert!(fix.transcript().contains("hedgerow: Mine."), "{}", fix.transcript());
+}
+
 /// How often the bot spoke there, also on lines.
 fn spoken(place: &GitHubIssue) -> usize {
     place.comments().iter().filter(|said| said.author == BOT).count()

@@ -57,7 +57,6 @@ impl Found<Comment> {
         moment(self.thing.updated_at.as_deref())
     }
 
-    /// The list does not say who changed it, who may be somebody else than who wrote it, nor what was new.
     pub(super) fn is_edited(&self) -> bool {
         self.thing.created_at.is_some() && self.thing.created_at != self.thing.updated_at
     }

@@ -142,9 +142,17 @@ fn quiet(more: &[(&'static str, Value)]) -> Vec<(&'static str, Value)> {
         ("/repos/acme/shop/issues/comments", json!([])),
         ("/repos/acme/shop/pulls/comments", json!([])),
         ("/repos/acme/shop/issues", json!([])),
+        ("/graphql", edited_by(None)),
     ];
     answers.extend_from_slice(more);
     answers
+}
+
+/// What GitHub says of something that Alice wrote.
+fn edited_by(editor: Option<&str>) -> Value {
+    let editing = editor.map(|login| (at(6), json!({"login": login})));
+    let (at, editor) = editing.unzip();
+    json!({"data": {"node": {"lastEditedAt": at, "author": {"login": "alice"}, "editor": editor}}})
 }
 
 #[tokio::test]
@@ -224,6 +232,28 @@ async fn what_was_heard_before_an_edit_is_not_heard_again() {
     };
     inbox.accept(told.heard.raw("d".to_owned(), told.meaning, NOW)).await;
     assert_eq!(look(&github, &inbox).await.found, 0);
+}
+
+#[tokio::test]
+async fn what_its_author_mended_before_anybody_heard_it_is_found() {
+    let mended = with(comment(1, 5, "@hedgerow fix it, please"), &json!({"updated_at": at(6)}));
+    let old = with(comment(2, 5, "@hedgerow long ago"), &json!({"created_at": "2026-05-01T10:00:00Z"}));
+    let nobodys = json!({"data": {"node": {"lastEditedAt": at(6), "author": null, "editor": null}}});
+    for (who, expected) in [
+        (edited_by(Some("alice")), &["comment:1:2026-05-03T10:06:00Z", "issue:4200:opened"][..]),
+        (edited_by(Some("mallory")), &[]),
+        (nobodys, &[]),
+        (json!({"data": {"node": null}, "errors": [{"type": "NOT_FOUND", "message": "it is gone"}]}), &[]),
+    ] {
+        let answers = quiet(&[
+            ("/repos/acme/shop/issues/comments", json!([mended, old])),
+            ("/repos/acme/shop/issues", json!([issue(42, &at(7), "@hedgerow this is new")])),
+            ("/graphql", who.clone()),
+        ]);
+        let inbox = Memory::default();
+        look(&github(&answers).await, &inbox).await;
+        assert_eq!(inbox.meanings(), expected, "{who}");
+    }
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ impl World {
             closed_at: None,
             closed_by: None,
             comments: Vec::new(),
-            edited_at: None,
+            edited: None,
             renames: Vec::new(),
             reactions: Vec::new(),
             pull: None,
@@ -63,6 +63,7 @@ impl World {
             body: body.to_owned(),
             created_at: time,
             updated_at: time,
+            edited: None,
             reactions: Vec::new(),
         };
         let issue = self.issue_mut(repository, number);
@@ -77,6 +78,7 @@ impl World {
         let issue = self.issue_mut(repository, number);
         let comment = issue.comments.iter_mut().find(|comment| comment.id == id).expect("it was found before");
         comment.updated_at = time;
+        comment.edited = Some((time, by));
         let before = std::mem::replace(&mut comment.body, body.to_owned());
         let changes = json!({"changes": {"body": {"from": before}}});
         self.tells_comment(repository, number, id, by, "edited", changes);
@@ -110,7 +112,7 @@ impl World {
         }
         if let Some(body) = body.filter(|body| Some(*body) != issue.body.as_deref()) {
             changes["body"] = json!({"from": issue.body.replace(body.to_owned())});
-            issue.edited_at = Some(time);
+            issue.edited = Some((time, by));
         }
         if changes == json!({}) {
             return;

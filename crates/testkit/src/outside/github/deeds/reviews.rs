@@ -88,6 +88,7 @@ impl World {
             reply_to: first.map(|first| first.reply_to.unwrap_or(first.id)),
             created_at: time,
             updated_at: time,
+            edited: None,
             commit: pull.head.clone(),
             reactions: Vec::new(),
         };
@@ -100,6 +101,7 @@ impl World {
         let pull = self.issue_mut(repository, number).pull_mut();
         let comment = pull.review_comments.iter_mut().find(|comment| comment.id == id).expect("it was found before");
         comment.updated_at = time;
+        comment.edited = Some((time, by));
         let before = std::mem::replace(&mut comment.body, body.to_owned());
         let changes = json!({"changes": {"body": {"from": before}}});
         self.tells_review_comment(repository, number, id, by, "edited", changes);

@@ -19,8 +19,8 @@ pub(crate) struct Issue {
     pub(crate) closed_at: Option<i64>,
     pub(crate) closed_by: Option<u64>,
     pub(crate) comments: Vec<Comment>,
-    /// When its text was last changed.
-    pub(crate) edited_at: Option<i64>,
+    /// When its text was last changed, and by whom.
+    pub(crate) edited: Option<(i64, u64)>,
     /// When it got another title, and which it had.
     pub(crate) renames: Vec<(i64, String)>,
     pub(crate) reactions: Vec<Reaction>,
@@ -43,6 +43,8 @@ pub(crate) struct Comment {
     pub(crate) body: String,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
+    /// When it was last changed, and by whom.
+    pub(crate) edited: Option<(i64, u64)>,
     pub(crate) reactions: Vec<Reaction>,
 }
 

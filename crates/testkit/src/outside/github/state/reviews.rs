@@ -27,6 +27,8 @@ pub(crate) struct ReviewComment {
     pub(crate) reply_to: Option<u64>,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
+    /// When it was last changed, and by whom.
+    pub(crate) edited: Option<(i64, u64)>,
     pub(crate) commit: String,
     pub(crate) reactions: Vec<Reaction>,
 }

@@ -9,19 +9,18 @@ use crate::outside::github::state::{Kind, Node, Reaction, World, written};
 
 /// What all have that somebody said, wherever: `None` for other fields and other things.
 pub(super) fn of_anything(world: &World, who: &Who, of: &Thing, name: &str) -> Option<Found> {
-    if !["viewerDidAuthor", "lastEditedAt", "isMinimized", "publishedAt"].contains(&name) {
+    if !["viewerDidAuthor", "lastEditedAt", "editor", "isMinimized", "publishedAt"].contains(&name) {
         return None;
     }
-    let changed = |created: i64, updated: i64| (updated > created).then_some(updated);
     let is_of_issue = matches!(of, Thing::Issue(..) | Thing::Pull(..));
     let (author, published, edited) = match of {
         Thing::Issue(id, number) | Thing::Pull(id, number) => {
             let issue = world.issue(*id, *number);
-            (issue.author, issue.created_at, issue.edited_at)
+            (issue.author, issue.created_at, issue.edited)
         }
         Thing::Comment(id, number, comment) => {
             let comment = world.issue(*id, *number).comment(*comment)?;
-            (comment.author, comment.created_at, changed(comment.created_at, comment.updated_at))
+            (comment.author, comment.created_at, comment.edited)
         }
         Thing::Review(id, number, review) => {
             let reviews = &world.issue(*id, *number).pull().reviews;
@@ -31,13 +30,14 @@ pub(super) fn of_anything(world: &World, who: &Who, of: &Thing, name: &str) -> O
         Thing::ReviewComment(id, number, comment) => {
             let comments = &world.issue(*id, *number).pull().review_comments;
             let comment = comments.iter().find(|other| other.id == *comment)?;
-            (comment.author, comment.created_at, changed(comment.created_at, comment.updated_at))
+            (comment.author, comment.created_at, comment.edited)
         }
         _ => return None,
     };
     match name {
         "viewerDidAuthor" => Some(value(matches!(who, Who::Holder(token) if token.who == author))),
-        "lastEditedAt" => Some(value(json!(edited.map(written)))),
+        "lastEditedAt" => Some(value(json!(edited.map(|(at, _)| written(at))))),
+        "editor" => Some(maybe(edited.map(|(_, by)| Thing::Actor(by)))),
         "publishedAt" => Some(value(written(published))),
         // Issues cannot be folded away.
         _ => (!is_of_issue).then(|| value(false)),
