@@ -26,10 +26,11 @@ CREATE TABLE people (
     PRIMARY KEY (platform, name)
 );
 
--- How far a platform has looked for what it missed.
+-- How far a platform has looked for what it missed, and from when on: what is older was not for us.
 CREATE TABLE looks (
     platform   TEXT   NOT NULL,
     place      TEXT   NOT NULL CHECK (place <> ''),
+    since      BIGINT NOT NULL,
     until      BIGINT NOT NULL,
     PRIMARY KEY (platform, place)
 );

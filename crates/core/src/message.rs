@@ -105,7 +105,7 @@ pub enum Accepted {
 pub trait Inbox: Send + Sync {
     /// Returns when the event is safe on disk, or will not be.
     async fn accept(&self, raw: RawEvent) -> Accepted;
-    /// Whether a delivery about this thing was accepted, as far back as anything is kept: `about` is a meaning up to its
-    /// second colon, such as `comment:7`. For a platform that looks for what it missed.
+    /// Whether a delivery about this thing was accepted, as far back as anything is kept: `about` is a meaning, or one up to
+    /// its second colon, such as `comment:7`. For a platform that looks for what it missed.
     async fn knows(&self, platform: PlatformKind, about: &str) -> bool;
 }

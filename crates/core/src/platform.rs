@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::assistant::{Step, Usage};
 use crate::branch::BranchName;
 use crate::id::{RunId, Timestamp};
-use crate::message::{Author, Event, RawEvent};
+use crate::message::{Author, Event, RawEvent, Refused};
 use crate::repository::RepositoryName;
 use crate::secret::Secret;
 use crate::sha::CommitSha;
@@ -100,6 +100,11 @@ pub trait Platform: Send + Sync {
     /// Turns an event that is already written down into one that can be acted on: makes the thread, fetches what
     /// hints need. Safe to repeat. `None` when it turns out that nobody meant us.
     async fn prepare(&self, raw: &RawEvent) -> Result<Option<Event>, PlatformError>;
+    /// What its author is told if they may no longer ask: their turn came after a wait.
+    async fn refusal(&self, raw: &RawEvent) -> Result<Option<Refused>, PlatformError> {
+        let _ = raw;
+        Ok(None)
+    }
     async fn send(&self, to: &ConversationKey, reply: &Reply) -> Result<(), PlatformError>;
     /// Shows what an assistant does while it does it. Nobody relies on it: the final reply says everything again.
     async fn show(&self, to: &ConversationKey, live: &Live) {

@@ -47,7 +47,7 @@ pub struct Plan {
 pub enum Start {
     /// A new branch at this commit.
     New { at: CommitSha, upstream: Option<Upstream> },
-    /// The branch as it is; fast-forwarded to `forward_to` when that is given.
+    /// The branch as it is; fast-forwarded to `forward_to` when that is given, which may be where it is already.
     Existing { at: CommitSha, forward_to: Option<CommitSha>, upstream: Option<Upstream> },
 }
 
@@ -57,6 +57,15 @@ impl Start {
         match self {
             Self::New { at, .. } | Self::Existing { at, forward_to: None, .. } => at,
             Self::Existing { forward_to: Some(to), .. } => to,
+        }
+    }
+
+    /// The commit that we put the branch at. `None` when it stays where somebody else left it: what it holds may be theirs
+    /// alone.
+    pub const fn placed(&self) -> Option<&CommitSha> {
+        match self {
+            Self::New { at, .. } => Some(at),
+            Self::Existing { forward_to, .. } => forward_to.as_ref(),
         }
     }
 

@@ -216,7 +216,9 @@ impl Engine {
         let row = self.require_live(environment).await?;
         let users = self.usage(&row).await?.conversations;
         let now = self.provider.inspect(codebase, std::slice::from_ref(environment)).await.remove(0);
-        if row != *environment || users != usage.conversations || now != *condition {
+        // A pull request is looked at while others are at work; how it stands was judged already.
+        let is_same = Environment { pr: environment.pr.clone(), ..row } == *environment;
+        if !is_same || users != usage.conversations || now != *condition {
             return Err(UserError::new(Kind::Busy, "it changed while it was looked at").into());
         }
         self.put_in_trash(held, codebase, environment, &now, order).await.map(drop)

@@ -286,7 +286,7 @@ impl Engine {
         let pinned_at = pinned.then(|| environment.pinned_at.unwrap_or(now));
         let changed = Environment { pinned_at, ..environment.clone() };
         let event = NewEvent::new(now, by, if pinned { "environment-pinned" } else { "environment-unpinned" });
-        self.store.save(&changed, (environment.state, environment.generation), &event).await?;
+        self.store.set_pinned(&changed, &event).await?;
         Ok(changed)
     }
 }

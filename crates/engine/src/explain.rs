@@ -168,6 +168,7 @@ fn explain_git(error: &GitError) -> Failure {
             UserError::new(Kind::Failed, error.to_string()).hint(hint)
         }
         GitError::NoCredential { .. } => say(Kind::Failed, "try again in a while"),
+        GitError::NotLetIn { .. } => say(Kind::Protected, "whoever looks after the repository can let me"),
         GitError::Timeout { .. } => {
             say(Kind::Failed, "check the network and the disk, then try again; nothing was changed")
         }
@@ -211,6 +212,8 @@ impl From<StoreError> for Failure {
             StoreError::Ambiguous(_) => Self::User(
                 UserError::new(Kind::Usage, error.to_string()).hint("`hedgerow env list --json` shows ids in full"),
             ),
+            // Whoever looks again sees what somebody else did.
+            StoreError::Stale => Self::User(UserError::new(Kind::Busy, error.to_string()).hint("try again")),
             other => Self::Internal(other.into()),
         }
     }

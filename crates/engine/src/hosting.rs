@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hedgerow_core::branch::short_hash;
 use hedgerow_core::environment::Actor;
-use hedgerow_core::platform::PlatformKind;
+use hedgerow_core::platform::{PlatformError, PlatformKind};
 use hedgerow_core::provider::NoProgress;
 use hedgerow_core::{Codebase, Kind, RepositoryName, UserError};
 use tokio::time::{Instant, sleep, timeout};
@@ -39,7 +39,7 @@ impl Engine {
             }
         }
         if !all.iter().any(|codebase| self.is_recorded_as(codebase, forge, repository)) {
-            self.ask_for_old_names(&all, forge, repository).await;
+            self.ask_for_old_names(&all, forge, repository).await?;
         }
         all.retain(|codebase| self.is_recorded_as(codebase, forge, repository));
         Ok(all)
@@ -54,7 +54,7 @@ impl Engine {
     ) -> Outcome<bool> {
         self.look_at_remote(codebase).await?;
         if !self.is_recorded_as(codebase, forge, repository) {
-            self.ask_for_old_names(std::slice::from_ref(codebase), forge, repository).await;
+            self.ask_for_old_names(std::slice::from_ref(codebase), forge, repository).await?;
         }
         Ok(self.is_recorded_as(codebase, forge, repository))
     }
@@ -82,20 +82,32 @@ impl Engine {
         Ok(())
     }
 
-    /// Has the forge find out whose remotes bear an old name of the repository. Without an answer it counts as another one.
-    async fn ask_for_old_names(&self, all: &[Codebase], forge: PlatformKind, repository: &RepositoryName) {
-        let Some(forge) = self.settings.forges.of(forge) else { return };
+    /// Has the forge find out whose remotes bear an old name of the repository. While it cannot say, nothing is known: taken
+    /// for a new repository, one that was renamed would be cloned a second time. What it will not say counts as another.
+    async fn ask_for_old_names(
+        &self,
+        all: &[Codebase],
+        forge: PlatformKind,
+        repository: &RepositoryName,
+    ) -> Outcome<()> {
+        let Some(forge) = self.settings.forges.of(forge) else { return Ok(()) };
         let remotes = all.iter().filter_map(|codebase| codebase.remote.as_deref());
         let remotes: Vec<&str> = remotes.filter(|remote| forge.repository(remote).is_some()).collect();
         if remotes.is_empty() {
-            return;
+            return Ok(());
         }
         let asked = timeout(LONGEST_ASK, forge.learn_names(&remotes, repository)).await;
-        match asked {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%repository, %error, "its old names are not known"),
-            Err(_) => tracing::warn!(%repository, "its old names are not known: no answer in time"),
-        }
+        let why = match asked {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error @ PlatformError::Refused(_))) => {
+                tracing::warn!(%repository, %error, "its old names are not known");
+                return Ok(());
+            }
+            Ok(Err(PlatformError::Transient(why))) => why,
+            Err(_) => "no answer in time".to_owned(),
+        };
+        let what = format!("which of my clones `{repository}` is cannot be found out now: {why}");
+        Err(UserError::new(Kind::Failed, what).hint("ask again in a while").into())
     }
 
     /// Whether a repository that is not here is cloned when somebody asks about it.

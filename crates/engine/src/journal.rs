@@ -109,7 +109,7 @@ impl Engine {
             // It looked finished to someone, and they began. So it is.
             let active = Environment { state: State::Active, ..environment.clone() };
             let event = NewEvent::new(self.clock.now(), &Actor::automation(), "environment-created")
-                .shas(None, Some(intent.plan.start.commit().clone()));
+                .shas(None, intent.plan.start.placed().cloned());
             let event = event.detail("its maker was gone, and someone had begun to work in it");
             return Ok(self.store.save(&active, (State::Creating, active.generation), &event).await?);
         }

@@ -143,8 +143,13 @@ impl Board {
     }
 
     fn answers(&self, asked: String) -> Result<MutexGuard<'_, State>, PlatformError> {
+        self.state().asked.push(asked);
+        self.answers_unheard()
+    }
+
+    /// The same for what nobody counts.
+    fn answers_unheard(&self) -> Result<MutexGuard<'_, State>, PlatformError> {
         let mut state = self.state();
-        state.asked.push(asked);
         if state.refuses {
             return Err(PlatformError::Refused("the board says no".to_owned()));
         }
@@ -165,6 +170,10 @@ impl Forge for Board {
     fn repository(&self, remote: &str) -> Option<RepositoryName> {
         let state = self.state();
         state.remotes.iter().find(|(url, _)| url == remote).map(|(_, repository)| repository.clone())
+    }
+
+    async fn learn_names(&self, _: &[&str], _: &RepositoryName) -> Result<(), PlatformError> {
+        self.answers_unheard().map(drop)
     }
 
     fn clone_url(&self, repository: &RepositoryName) -> String {

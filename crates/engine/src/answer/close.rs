@@ -50,14 +50,19 @@ pub(super) async fn concerns_us(desk: &Desk, closed: &Closed) -> Outcome<bool> {
         return Ok(true);
     }
     let works = works(closed);
-    for codebase in codebases(desk, closed, None).await? {
+    let mut holding = Vec::new();
+    for codebase in engine.codebases().await? {
         let live = engine.store().live(codebase.id).await?;
         let trashed = engine.store().trashed(codebase.id).await?;
         if live.iter().chain(&trashed).any(|environment| works.iter().any(|work| environment.holds(work))) {
-            return Ok(true);
+            holding.push(codebase.id);
         }
     }
-    Ok(false)
+    // Which clone a repository is may have to be asked of its forge: only when one of them is concerned.
+    if holding.is_empty() {
+        return Ok(false);
+    }
+    Ok(codebases(desk, closed, None).await?.iter().any(|codebase| holding.contains(&codebase.id)))
 }
 
 impl Closing {

@@ -20,6 +20,8 @@ use crate::templates::Template;
 
 /// Longest a platform may take to prepare an event.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// Longest it may take to say whether somebody still may ask: others wait for the environment.
+const GLANCE: Duration = Duration::from_secs(10);
 /// For so long what was prepared is taken to be still so.
 const FRESH: Duration = Duration::from_secs(2);
 
@@ -129,14 +131,14 @@ impl Story {
         if self.prepared_at.elapsed() < FRESH {
             return Ok(false);
         }
-        match tokio::time::timeout(PATIENCE, self.platform.prepare(&self.delivered.raw)).await {
-            Ok(Ok(Some(Event::Refused(refused)))) => {
+        match tokio::time::timeout(GLANCE, self.platform.refusal(&self.delivered.raw)).await {
+            Ok(Ok(Some(refused))) => {
                 tracing::info!("who asked may no longer ask");
                 refuse(&self.desk, &self.delivered, &refused).await?;
                 self.marks.ended(MessageEnd::Failed);
                 return Ok(true);
             }
-            Ok(Ok(_)) => {}
+            Ok(Ok(None)) => {}
             Ok(Err(error)) => tracing::warn!(%error, "whether who asked still may is not known"),
             Err(_) => tracing::warn!("the platform does not say in time whether who asked still may"),
         }

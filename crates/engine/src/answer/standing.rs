@@ -58,11 +58,11 @@ impl Closing {
             let work = Work::PullRequest(number);
             match self.patiently(|| hosted.forge.state(&hosted.repository, &work)).await? {
                 Ok(WorkState::Open) => return Some(Some(messages::pull_request_open(number))),
-                Err(PlatformError::Transient(why)) => {
-                    tracing::warn!(%work, %why, "a forge cannot be asked about a pull request that shares an environment");
+                Ok(WorkState::Closed | WorkState::Merged) => {}
+                unknown @ (Ok(WorkState::Unknown) | Err(_)) => {
+                    tracing::warn!(%work, ?unknown, "a forge does not say how a pull request that shares an environment stands");
                     return Some(Some(messages::pull_request_unknown(number)));
                 }
-                Ok(_) | Err(PlatformError::Refused(_)) => {}
             }
         }
         Some(None)

@@ -25,6 +25,13 @@ const PASSWORD: &str = "HEDGEROW_GIT_PASSWORD";
 /// Longer than any forge takes to answer.
 const PATIENCE: Duration = Duration::from_secs(90);
 
+/// What a remote is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
 /// What opens one remote, for one call.
 pub(super) struct Opening {
     /// The remote's URL, without any credential.
@@ -57,14 +64,18 @@ impl Call<'_> {
 }
 
 impl Git {
-    /// What opens a remote of this URL, if a forge knows it. What the forge refuses is tried without: it may be public.
-    pub(super) async fn opening(&self, url: &str) -> GitResult<Option<Opening>> {
+    /// What opens a remote of this URL, if a forge knows it. What the forge refuses is read without, for it may be public;
+    /// nothing is written there as somebody else.
+    pub(super) async fn opening(&self, url: &str, what_for: Access) -> GitResult<Option<Opening>> {
         let Some(hosted) = self.forges.hosted(url).filter(|_| is_http(url)) else { return Ok(None) };
         let repository = &hosted.repository;
         let asked = timeout(PATIENCE, hosted.forge.credential(repository)).await;
         let no_answer = |why: String| GitError::NoCredential { repository: repository.to_string(), why };
         let Credential { url: of, username, password } = match asked {
             Ok(Ok(credential)) => credential,
+            Ok(Err(PlatformError::Refused(why))) if what_for == Access::Write => {
+                return Err(GitError::NotLetIn { repository: repository.to_string(), why });
+            }
             Ok(Err(PlatformError::Refused(why))) => {
                 tracing::warn!(%repository, %why, "the forge gives no credential; git goes on without one");
                 return Ok(None);
@@ -82,24 +93,24 @@ impl Git {
 }
 
 impl Repo {
-    /// What opens a remote of the repository.
+    /// What opens a remote of the repository for reading.
     pub(super) async fn opening(&self, remote: &str) -> GitResult<Option<Opening>> {
         match self.remote_url(remote) {
-            Some(url) => self.opening_of(url).await,
+            Some(url) => self.opening_of(url, Access::Read).await,
             None => Ok(None),
         }
     }
 
     /// The same by its URL. Not where the repository itself says through whom, and how unguarded, it is reached, unless a
     /// person has looked at that.
-    pub(super) async fn opening_of(&self, url: &str) -> GitResult<Option<Opening>> {
+    pub(super) async fn opening_of(&self, url: &str, what_for: Access) -> GitResult<Option<Opening>> {
         if !self.is_trusted() && is_unguarded(self.config()) {
             tracing::warn!(
                 "the repository's own settings change how remotes are reached; no credential is shown to them"
             );
             return Ok(None);
         }
-        self.git().opening(url).await
+        self.git().opening(url, what_for).await
     }
 
     /// What git may need while it writes files: of a partial clone it fetches what is missing. It may all be there, so

@@ -28,6 +28,9 @@ pub enum GitError {
     /// Who could open the remote does not answer.
     #[error("the forge of `{repository}` does not answer: {why}")]
     NoCredential { repository: String, why: String },
+    /// Who could open the remote will not, and it is not to be opened as somebody else.
+    #[error("the forge of `{repository}` does not let me write: {why}")]
+    NotLetIn { repository: String, why: String },
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
 }

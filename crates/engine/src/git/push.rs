@@ -4,6 +4,7 @@ use hedgerow_core::provider::{Progress, Rejection};
 use hedgerow_core::untrusted::visible;
 use hedgerow_core::{BranchName, CommitSha};
 
+use super::credentials::Access;
 use super::hazards::Scope;
 use super::refs::remote_ref;
 use super::{GitResult, Repo};
@@ -50,7 +51,7 @@ impl Repo {
             ])
             .args(replaces.map(|old| format!("--force-with-lease={full}:{old}")));
         let call = call.args(["--end-of-options", url]).arg(format!("{sha}:{full}"));
-        let answer = call.opened(self.opening_of(url).await?).long_answer(progress).await?;
+        let answer = call.opened(self.opening_of(url, Access::Write).await?).long_answer(progress).await?;
         let report = String::from_utf8_lossy(&answer.stdout);
         if let Some(rejection) = rejection(&report, &full, &answer.stderr) {
             return Ok(Told::Rejected(rejection));

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use hedgerow_core::provider::Progress;
 use hedgerow_core::{BranchName, CommitSha};
 
+use super::credentials::Access;
 use super::refs::remote_ref;
 use super::{Git, GitResult, LockKind, Repo, RepoLock};
 
@@ -119,7 +120,7 @@ impl Git {
             "--end-of-options",
             url,
         ]);
-        call.opened(self.opening(url).await?).arg(into).long(progress).await.map(drop)
+        call.opened(self.opening(url, Access::Read).await?).arg(into).long(progress).await.map(drop)
     }
 }
 

@@ -36,7 +36,10 @@ impl WorktreeProvider {
             return Err(cannot(why, format!("bring the work to `{own}`, and switch to that in it")).into());
         }
         let default_branch = default_branch(&repo, &remote).await?;
-        let Some(base) = self.fetched_tip(codebase, environment, &repo, &remote).await? else {
+        // What somebody else made has no base that we know of; it is meant for where all the work goes.
+        let base = environment.base.clone().or_else(|| default_branch.clone());
+        let based = Environment { base, ..environment.clone() };
+        let Some(base) = self.fetched_tip(codebase, &based, &repo, &remote).await? else {
             let way_out = "push it by hand: `git push`".to_owned();
             return Err(cannot("its base is not known".into(), way_out).into());
         };

@@ -133,8 +133,10 @@ impl Planning<'_> {
         let Some(own) = local else {
             return Ok(self.plan(head, Start::New { at: tip, upstream }, base_name, fork));
         };
-        let forward_to = if own == tip || holder.is_some() {
+        let forward_to = if holder.is_some() {
             None
+        } else if own == tip {
+            Some(tip.clone())
         } else if self.repo.is_ancestor(&own, &tip).await? {
             self.notes.push(Note::FastForwarded { branch: head.clone(), from: own.clone(), to: tip.clone() });
             Some(tip.clone())
@@ -155,7 +157,7 @@ impl Planning<'_> {
     ) -> Result<Plan, Trouble> {
         match self.repo.branch_tip(&instead).await? {
             Some(own) => {
-                let forward_to = self.repo.is_ancestor(&own, &tip).await?.then(|| tip.clone()).filter(|to| *to != own);
+                let forward_to = self.repo.is_ancestor(&own, &tip).await?.then(|| tip.clone());
                 Ok(self.plan(instead, Start::Existing { at: own, forward_to, upstream }, base, fork))
             }
             None => Ok(self.plan(instead, Start::New { at: tip, upstream }, base, fork)),
@@ -173,19 +175,21 @@ impl Planning<'_> {
         match self.repo.branch_tip(&branch).await? {
             None => Ok(self.plan(branch, Start::New { at: commit, upstream: None }, base, fork)),
             Some(own) if own == commit || self.repo.is_ancestor(&own, &commit).await? => {
-                let forward_to = (own != commit).then(|| commit.clone());
-                if let Some(to) = &forward_to {
-                    let (from, to) = (own.clone(), to.clone());
+                if own != commit {
+                    let (from, to) = (own.clone(), commit.clone());
                     self.notes.push(Note::FastForwarded { branch: branch.clone(), from, to });
                 }
-                Ok(self.plan(branch, Start::Existing { at: own, forward_to, upstream: None }, base, fork))
+                let start = Start::Existing { at: own, forward_to: Some(commit), upstream: None };
+                Ok(self.plan(branch, start, base, fork))
             }
             // The old branch holds something else and is not ours to move: the asked commit gets a branch of its own.
             Some(_) => {
                 let other =
                     BranchName::parse(&format!("{branch}-{}", commit.short())).expect("a branch name and digits");
                 let start = match self.repo.branch_tip(&other).await? {
-                    Some(own) if own == commit => Start::Existing { at: own, forward_to: None, upstream: None },
+                    Some(own) if own == commit => {
+                        Start::Existing { at: own, forward_to: Some(commit.clone()), upstream: None }
+                    }
                     Some(_) => return Err(Trouble::BranchTaken { branch: other }),
                     None => Start::New { at: commit.clone(), upstream: None },
                 };

@@ -106,7 +106,8 @@ impl Engine {
         let state = seen.state.as_deref().unwrap_or("in an unknown state");
         let event = NewEvent::new(now, &Actor::automation(), "pull-request-seen");
         let event = event.detail(format!("#{} is {state}", seen.number));
-        Ok(self.store.see_pull_request(environment, &seen, Some(&event).filter(|_| is_news)).await?)
+        self.store.see_pull_request(environment, &seen, Some(&event).filter(|_| is_news)).await?;
+        Ok(())
     }
 }
 

@@ -146,7 +146,12 @@ impl Engine {
         let is_known = environment.pr.as_ref().is_some_and(|known| known.number == pr.number);
         let what = if is_new { "pull-request-opened" } else { "pull-request-found" };
         let event = NewEvent::new(now, by, what).detail(format!("#{}", pr.number));
-        self.store.see_pull_request(environment, &info, Some(&event).filter(|_| is_new || !is_known)).await?;
+        let news = Some(&event).filter(|_| is_new || !is_known);
+        // Whoever follows pull requests may have seen another one just now.
+        if !self.store.see_pull_request(environment, &info, news).await? {
+            let now = self.require_live(environment).await?;
+            self.store.see_pull_request(&now, &info, news).await?;
+        }
         let work = Work::PullRequest(pr.number);
         let named = NamedWork { name: format!("pr-{}", pr.number), work };
         let event = NewEvent::new(now, by, "work-shared").detail(named.name.clone());

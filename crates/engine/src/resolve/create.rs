@@ -122,7 +122,7 @@ impl Engine {
         };
         let active = Environment { state: State::Active, ..environment };
         let event = NewEvent::new(self.clock.now(), &asked.request.by, "environment-created")
-            .shas(None, Some(plan.start.commit().clone()));
+            .shas(None, plan.start.placed().cloned());
         self.store.save(&active, (State::Creating, active.generation), &event).await?;
         steps::reached("row active");
         asked.notes.extend(plan.notes);

@@ -184,7 +184,7 @@ impl Engine {
                 asked.notes.push(Note::MovedHead { to: to.clone() });
                 let event =
                     NewEvent::new(self.clock.now(), &asked.request.by, "head-followed").shas(Some(from), Some(to));
-                self.store.save(&environment, (environment.state, environment.generation), &event).await?;
+                self.store.record(&event.of(environment.codebase, environment.id)).await?;
                 Ok(environment)
             }
         }
@@ -197,13 +197,13 @@ impl Engine {
         if environment.is_fork || !is_theirs {
             return Ok(environment);
         }
-        let theirs = Environment { is_fork: true, ..environment };
         let event = NewEvent::new(self.clock.now(), &asked.request.by, "became-a-forks");
-        self.store.save(&theirs, (theirs.state, theirs.generation), &event).await?;
-        Ok(theirs)
+        self.store.becomes_forks(&environment, &event).await?;
+        Ok(Environment { is_fork: true, ..environment })
     }
 
-    /// The commit that we put the environment at last, when it was made or when its head moved.
+    /// The commit that we put the environment at last, when it was made or when its head moved. What its branch held before
+    /// is somebody's.
     async fn placed_at(&self, environment: &Environment) -> Outcome<Option<CommitSha>> {
         let placing = ["environment-created", "head-followed", "moved-onto-pull-request"];
         let events = self.store.events_of(environment.id).await?;

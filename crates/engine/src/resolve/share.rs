@@ -55,7 +55,9 @@ impl Engine {
         for named in &asked.works {
             self.add_shared(asked, environment, named).await?;
         }
-        Ok(Some(environment.clone()))
+        // As it is now, with its new work and perhaps another branch.
+        let environment = self.require_live(environment).await?;
+        self.follow_head(asked, environment).await.map(Some)
     }
 
     async fn add_shared(&self, asked: &Asked<'_>, environment: &Environment, named: &NamedWork) -> Outcome<()> {
@@ -111,7 +113,7 @@ impl Engine {
             ..environment.clone()
         };
         let event = NewEvent::new(self.clock.now(), &asked.request.by, "moved-onto-pull-request")
-            .shas(environment.base_sha.clone(), Some(plan.start.commit().clone()));
+            .shas(environment.base_sha.clone(), plan.start.placed().cloned());
         self.store.save(&moved, (environment.state, environment.generation), &event).await?;
         Ok(true)
     }

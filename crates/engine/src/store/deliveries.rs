@@ -39,13 +39,15 @@ impl Store {
         Ok(answers)
     }
 
-    /// Whether a delivery about this thing was written down, in whatever state it is.
+    /// Whether a delivery of this meaning, or about this thing, was written down, in whatever state it is.
     pub async fn knows(&self, platform: PlatformKind, about: &str) -> Result<bool, StoreError> {
-        let row = sqlx::query("SELECT count(*) AS many FROM inbox WHERE platform = $1 AND about = $2")
-            .bind(platform.as_str())
-            .bind(free_text(about.trim_end_matches(':')))
-            .fetch_one(&self.pool)
-            .await?;
+        let row =
+            sqlx::query("SELECT count(*) AS many FROM inbox WHERE platform = $1 AND (about = $2 OR meaning = $3)")
+                .bind(platform.as_str())
+                .bind(free_text(about.trim_end_matches(':')))
+                .bind(free_text(about))
+                .fetch_one(&self.pool)
+                .await?;
         Ok(Row(&row).number::<u64>("many")? > 0)
     }
 
@@ -58,28 +60,34 @@ impl Store {
         row.map(|row| Row(&row).time("received_at")).transpose()
     }
 
-    /// How far a platform has looked for what it missed at a place.
-    pub async fn looked_until(&self, platform: PlatformKind, place: &str) -> Result<Option<Timestamp>, StoreError> {
-        let row = sqlx::query("SELECT until FROM looks WHERE platform = $1 AND place = $2")
+    /// Since when, and how far, a platform has looked for what it missed at a place.
+    pub async fn looked(
+        &self,
+        platform: PlatformKind,
+        place: &str,
+    ) -> Result<Option<(Timestamp, Timestamp)>, StoreError> {
+        let row = sqlx::query("SELECT since, until FROM looks WHERE platform = $1 AND place = $2")
             .bind(platform.as_str())
             .bind(place.to_lowercase())
             .fetch_optional(&self.pool)
             .await?;
-        row.map(|row| Row(&row).time("until")).transpose()
+        row.map(|row| Ok((Row(&row).time("since")?, Row(&row).time("until")?))).transpose()
     }
 
-    pub async fn set_looked_until(
+    /// A place keeps the time since when it was first looked at.
+    pub async fn set_looked(
         &self,
         platform: PlatformKind,
         place: &str,
-        until: Timestamp,
+        (since, until): (Timestamp, Timestamp),
     ) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO looks (platform, place, until) VALUES ($1, $2, $3)
+            "INSERT INTO looks (platform, place, since, until) VALUES ($1, $2, $3, $4)
              ON CONFLICT (platform, place) DO UPDATE SET until = excluded.until",
         )
         .bind(platform.as_str())
         .bind(place.to_lowercase())
+        .bind(since.as_millis())
         .bind(until.as_millis())
         .execute(&self.pool)
         .await?;

@@ -10,27 +10,31 @@ use super::Store;
 use super::environments::bind_pull_request;
 use super::error::StoreError;
 use super::events::NewEvent;
+use super::row::stored;
 
 const SEE: &str = "UPDATE environments SET (pr_number, pr_url, pr_title, pr_state, pr_created_at, pr_head, pr_checks, \
-                   pr_seen_at) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE id = $9";
+                   pr_seen_at) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE id = $9 AND COALESCE(pr_number, 0) = $10";
 
 impl Store {
-    /// Writes down how a pull request was seen, with the event if it is news.
+    /// Writes down how a pull request was seen, with the event if it is news. `false`, and nothing is written, when the
+    /// environment has got another pull request than the caller knows of, or is gone: theirs is the newer one.
     pub async fn see_pull_request(
         &self,
         environment: &Environment,
         pr: &PullRequestInfo,
         event: Option<&NewEvent>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let query = bind_pull_request(sqlx::query(SEE), Some(pr))?.bind(environment.id.to_string());
+        let known = stored(environment.pr.as_ref().map_or(0, |known| known.number))?;
+        let query = bind_pull_request(sqlx::query(SEE), Some(pr))?.bind(environment.id.to_string()).bind(known);
         if query.execute(&mut *tx).await?.rows_affected() != 1 {
-            return Err(StoreError::Stale);
+            return Ok(false);
         }
         if let Some(event) = event {
             event.clone().of(environment.codebase, environment.id).write(&mut tx).await?;
         }
-        Ok(tx.commit().await?)
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Writes down which commit we pushed last, if all of the branch is ours.

@@ -1,6 +1,6 @@
 //! Saving a changed environment, if it still is what the caller thinks it is.
 
-use hedgerow_core::{Environment, State};
+use hedgerow_core::{Environment, State, Timestamp};
 use sqlx::AnyConnection;
 
 use super::environments::{self, bind_changing};
@@ -8,6 +8,9 @@ use super::error::StoreError;
 use super::events::NewEvent;
 use super::row::stored;
 use super::{Store, codebases, ports, works};
+
+const PIN: &str = "UPDATE environments SET pinned_at = $4 WHERE id = $1 AND state = $2 AND generation = $3";
+const FORK: &str = "UPDATE environments SET fork = $4 WHERE id = $1 AND state = $2 AND generation = $3";
 
 impl Store {
     /// Writes the row and its keywords with the event if it still is in the `expected` state and generation, else
@@ -38,6 +41,39 @@ impl Store {
         }
         tx.commit().await?;
         Ok(written)
+    }
+
+    /// Writes down whether it is pinned, and nothing else of it: what the caller knows of the rest may be old.
+    pub async fn set_pinned(&self, environment: &Environment, event: &NewEvent) -> Result<(), StoreError> {
+        let pinned_at = environment.pinned_at.map(Timestamp::as_millis);
+        self.set_one(environment, PIN, pinned_at, event).await
+    }
+
+    /// Writes down that a stranger's work is in it, and nothing else of it.
+    pub async fn becomes_forks(&self, environment: &Environment, event: &NewEvent) -> Result<(), StoreError> {
+        self.set_one(environment, FORK, Some(1), event).await
+    }
+
+    async fn set_one(
+        &self,
+        environment: &Environment,
+        update: &'static str,
+        to: Option<i64>,
+        event: &NewEvent,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.pool.begin().await?;
+        let written = sqlx::query(update)
+            .bind(environment.id.to_string())
+            .bind(environment.state.as_str())
+            .bind(stored(environment.generation)?)
+            .bind(to)
+            .execute(&mut *tx)
+            .await?;
+        if written.rows_affected() != 1 {
+            return Err(StoreError::Stale);
+        }
+        event.clone().of(environment.codebase, environment.id).write(&mut tx).await?;
+        Ok(tx.commit().await?)
     }
 }
 

@@ -57,13 +57,39 @@ async fn a_local_branch_with_commits_of_its_own_is_kept() {
     repo.git(&["switch", "--quiet", "--no-track", "-c", "feature/auth", "origin/feature/auth"]);
     let own = repo.commit("own.txt", "own");
     repo.git(&["switch", "--quiet", "main"]);
-    repo.commit_on_origin("feature/auth", "auth.txt", "two");
+    let head = repo.commit_on_origin("feature/auth", "auth.txt", "two");
     let sees = Witness::of(&repo);
 
-    let made = world.gets(&world.asks_for_pr(&codebase, 99, "feature/auth")).await;
+    let mut request = world.asks_for_pr(&codebase, 99, "feature/auth");
+    request.hints.pr_head = Some(head.clone());
+    let made = world.gets(&request).await;
 
     sees.finds_with_upstream(&made.environment, &own, &UPSTREAM);
     assert_eq!(made.notes, [Note::KeptOwnCommits { branch: branch("feature/auth") }]);
+
+    // Nobody put it there but its owner, so it is not moved later either.
+    let again = world.gets(&request).await;
+    assert_eq!(again.notes, [Note::HeadMovedKept { to: head }]);
+    assert_eq!(repo.rev("refs/heads/feature/auth").as_ref(), Some(&own));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_branch_that_holds_nothing_of_its_own_follows_a_head_that_was_rewritten() {
+    let world = World::new().await;
+    let (repo, codebase) = world.given_a_repo("shop").await;
+    repo.commit_on_origin("feature/auth", "auth.txt", "one");
+    repo.git(&["fetch", "--quiet", "origin"]);
+    repo.git(&["branch", "--quiet", "--no-track", "feature/auth", "origin/feature/auth"]);
+    let request = world.asks_for_pr(&codebase, 99, "feature/auth");
+    let made = world.gets(&request).await;
+
+    git(repo.origin(), &["update-ref", "refs/heads/feature/auth", "refs/heads/main"]);
+    let head = repo.commit_on_origin("feature/auth", "auth.txt", "another one");
+    let mut request = request;
+    request.hints.pr_head = Some(head.clone());
+    let again = world.gets(&request).await;
+    assert_eq!((again.environment.id, again.notes), (made.environment.id, vec![Note::MovedHead { to: head.clone() }]));
+    assert_eq!(repo.rev("refs/heads/feature/auth").as_ref(), Some(&head));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,6 +39,23 @@ async fn a_pull_request_made_from_an_issues_branch_shares_its_environment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_shares_works_on_the_head_that_was_asked_about() {
+    let world = World::new().await;
+    let (repo, codebase) = world.given_a_repo("shop").await;
+    let issue = world.environment(&codebase, Work::Issue(42)).await;
+    commit(&issue.path, "work.txt", "work");
+    git(&issue.path, &["push", "--quiet", "origin", "issue-42"]);
+    let head = repo.commit_on_origin("issue-42", "review.txt", "by a person");
+
+    let mut request = fixing(&world, &codebase, 99, Some("issue-42"), 42);
+    request.hints.pr_head = Some(head.clone());
+    let shared = world.gets(&request).await;
+    assert_eq!((shared.resolution, shared.environment.id), (Resolution::Shared, issue.id));
+    assert_eq!(shared.notes, [Note::MovedHead { to: head.clone() }]);
+    assert_eq!(git(&issue.path, &["rev-parse", "HEAD"]), head.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pull_request_whose_head_is_unknown_shares() {
     let world = World::new().await;
     let (_repo, codebase) = world.given_a_repo("shop").await;

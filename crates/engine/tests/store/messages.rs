@@ -73,6 +73,26 @@ async fn a_delivery_is_recognised_by_its_id_and_by_its_meaning() {
 }
 
 #[tokio::test]
+async fn what_was_heard_is_known_by_its_meaning_and_by_what_it_is_about() {
+    let scene = Scene::begin().await;
+    let meaning = Some("comment:7:yesterday".to_owned());
+    let heard = RawEvent { delivery: DeliveryKey { id: "1".to_owned(), meaning }, ..raw("1", "a") };
+    queued(&scene.store, heard).await;
+    for (about, is_known) in [
+        ("comment:7:yesterday", true),
+        ("comment:7:", true),
+        ("comment:7", true),
+        ("comment:7:today", false),
+        ("comment:70:", false),
+        ("comment", false),
+    ] {
+        let known = scene.store.knows(PlatformKind::Slack, about).await.expect("asked");
+        assert_eq!(known, is_known, "{about}");
+    }
+    assert!(!scene.store.knows(PlatformKind::Github, "comment:7:").await.expect("asked"));
+}
+
+#[tokio::test]
 async fn the_last_delivery_of_a_platform_is_its_own_and_the_latest() {
     let scene = Scene::begin().await;
     let store = scene.store.clone();

@@ -1,4 +1,4 @@
-use hedgerow_core::environment::NamedWork;
+use hedgerow_core::environment::{NamedWork, PullRequestInfo};
 use hedgerow_core::{Environment, State, Work};
 use hedgerow_engine::store::{Change, StoreError, Taken};
 
@@ -29,6 +29,35 @@ async fn a_change_of_what_has_changed_meanwhile_is_refused_whole() {
     assert_eq!(scene.read(read.id).await, saved);
     let log = scene.store.events_of(read.id).await.expect("read");
     assert!(log.iter().all(|event| event.what != "late"), "what did not happen is not in the log");
+}
+
+#[tokio::test]
+async fn a_pin_and_a_fork_do_not_undo_each_other_nor_do_old_rows() {
+    let scene = Scene::begin().await;
+    let read = scene.issue(1).await;
+    scene.store.becomes_forks(&read, &event("became-a-forks")).await.expect("written");
+    let pinned = Environment { pinned_at: Some(crate::time(5)), ..read.clone() };
+    scene.store.set_pinned(&pinned, &event("pinned")).await.expect("written");
+    let now = scene.read(read.id).await;
+    assert_eq!((now.is_fork, now.pinned_at), (true, Some(crate::time(5))));
+
+    scene.saved(&now, |environment| environment.generation = 2).await;
+    let late = scene.store.set_pinned(&Environment { pinned_at: None, ..read }, &event("late")).await;
+    assert!(matches!(late, Err(StoreError::Stale)), "{late:?}");
+}
+
+#[tokio::test]
+async fn a_pull_request_that_was_seen_late_does_not_replace_a_newer_one() {
+    let scene = Scene::begin().await;
+    let read = scene.issue(1).await;
+    let (old, new) = (PullRequestInfo::numbered(5), PullRequestInfo::numbered(8));
+    assert!(scene.store.see_pull_request(&read, &new, None).await.expect("asked"));
+    assert!(!scene.store.see_pull_request(&read, &old, Some(&event("late"))).await.expect("asked"));
+    let now = scene.read(read.id).await;
+    assert_eq!(now.pr.as_ref().map(|pr| pr.number), Some(8));
+    assert!(scene.store.see_pull_request(&now, &old, None).await.expect("asked"), "who knows of it may");
+    let log = scene.store.events_of(read.id).await.expect("read");
+    assert!(log.iter().all(|event| event.what != "late"));
 }
 
 #[tokio::test]

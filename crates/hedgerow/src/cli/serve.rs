@@ -14,7 +14,7 @@ use hedgerow_engine::assistant::Assistants;
 use hedgerow_engine::dispatch::Dispatcher;
 use hedgerow_engine::engine::Round;
 use hedgerow_engine::{Engine, Outcome, pull_requests, timer};
-use hedgerow_platforms::github::catch_up::{self, keep_looking};
+use hedgerow_platforms::github::catch_up::{self, Looked, keep_looking};
 use hedgerow_platforms::github::{GitHub, webhook};
 use hedgerow_web::{Hook, HttpPlatform, Token, Web};
 use tokio::net::TcpListener;
@@ -160,14 +160,15 @@ impl catch_up::Diary for Diary<'_> {
         hosted.inspect_err(|error| tracing::warn!(%error, "the repositories to look at are not known")).ok()
     }
 
-    async fn looked_until(&self, repository: &RepositoryName) -> Option<Timestamp> {
-        let until = self.engine.store().looked_until(PlatformKind::Github, &repository.to_string()).await;
-        until.inspect_err(|error| tracing::warn!(%error, "how far GitHub was looked at is not known")).ok().flatten()
+    async fn looked(&self, repository: &RepositoryName) -> Option<Looked> {
+        let looked = self.engine.store().looked(PlatformKind::Github, &repository.to_string()).await;
+        let looked = looked.inspect_err(|error| tracing::warn!(%error, "how far GitHub was looked at is not known"));
+        looked.ok().flatten().map(|(since, until)| Looked { since, until })
     }
 
-    async fn looks_until(&self, repository: &RepositoryName, until: Timestamp) {
-        let store = self.engine.store();
-        if let Err(error) = store.set_looked_until(PlatformKind::Github, &repository.to_string(), until).await {
+    async fn looks(&self, repository: &RepositoryName, looked: Looked) {
+        let (store, place) = (self.engine.store(), repository.to_string());
+        if let Err(error) = store.set_looked(PlatformKind::Github, &place, (looked.since, looked.until)).await {
             tracing::warn!(%error, "how far GitHub was looked at cannot be written down");
         }
     }

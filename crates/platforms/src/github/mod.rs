@@ -34,7 +34,7 @@ pub mod webhook;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hedgerow_core::message::{Event, RawEvent};
+use hedgerow_core::message::{Event, RawEvent, Refused};
 use hedgerow_core::platform::{ConversationKey, Live, Mark, Pace, Platform, PlatformError, PlatformKind, Reply};
 
 use client::Client;
@@ -86,6 +86,10 @@ impl Platform for GitHub {
 
     async fn prepare(&self, raw: &RawEvent) -> Result<Option<Event>, PlatformError> {
         self.prepared(raw).await
+    }
+
+    async fn refusal(&self, raw: &RawEvent) -> Result<Option<Refused>, PlatformError> {
+        self.refused(raw).await
     }
 
     async fn send(&self, to: &ConversationKey, reply: &Reply) -> Result<(), PlatformError> {

@@ -15,9 +15,7 @@ use super::permission::{author, is_ignored, refusal};
 
 impl GitHub {
     pub(super) async fn prepared(&self, raw: &RawEvent) -> Result<Option<Event>, PlatformError> {
-        let unreadable = |why: String| PlatformError::Refused(format!("what was heard cannot be read: {why}"));
-        let heard = Heard::read(raw).map_err(|error| unreadable(error.to_string()))?;
-        let repository = heard.repository().ok_or_else(|| unreadable("it names no repository".to_owned()))?;
+        let (heard, repository) = read(raw)?;
         match &heard.what {
             What::Asked(asked) => self.asked(&heard, &repository, asked).await,
             What::Closed { merged } => self.closed(&heard, &repository, *merged, false).await.map(Some),
@@ -25,6 +23,30 @@ impl GitHub {
             What::Transferred => self.closed(&heard, &repository, false, false).await.map(Some),
             What::BranchDeleted { branch } => self.branch_deleted(&heard, &repository, branch).await,
         }
+    }
+
+    /// What who asked is told, if they may not ask by now.
+    pub(super) async fn refused(&self, raw: &RawEvent) -> Result<Option<Refused>, PlatformError> {
+        let (heard, repository) = read(raw)?;
+        match &heard.what {
+            What::Asked(asked) => self.refused_to(&heard, &repository, asked).await,
+            What::Closed { .. } | What::Reopened | What::Transferred | What::BranchDeleted { .. } => Ok(None),
+        }
+    }
+
+    async fn refused_to(
+        &self,
+        heard: &Heard,
+        repository: &RepositoryName,
+        asked: &Asked,
+    ) -> Result<Option<Refused>, PlatformError> {
+        let may_ask = self.may_ask(repository, &heard.sender).await?;
+        Ok((!may_ask).then(|| Refused {
+            conversation: conversation(heard),
+            author: author(&heard.sender),
+            words: refusal(&self.config.allow, repository),
+            handle: Some(handle(heard, asked)),
+        }))
     }
 
     /// Somebody said something to us.
@@ -37,13 +59,8 @@ impl GitHub {
         if is_ignored(&self.config, &heard.sender) {
             return Ok(None);
         }
-        if !self.may_ask(repository, &heard.sender).await.map_err(patient)? {
-            return Ok(Some(Event::Refused(Box::new(Refused {
-                conversation: conversation(heard),
-                author: author(&heard.sender),
-                words: refusal(&self.config.allow, repository),
-                handle: Some(handle(heard, asked)),
-            }))));
+        if let Some(refused) = self.refused_to(heard, repository, asked).await.map_err(patient)? {
+            return Ok(Some(Event::Refused(Box::new(refused))));
         }
         let at = asked.at.parse();
         let at = at.map_err(|_| PlatformError::Refused(format!("`{}` is no time", asked.at)))?;
@@ -145,6 +162,13 @@ impl GitHub {
         let ended = Heard { number: newest.number, is_pull_request: true, ..heard.clone() };
         self.closed(&ended, repository, is_merged, false).await.map(Some)
     }
+}
+
+fn read(raw: &RawEvent) -> Result<(Heard, RepositoryName), PlatformError> {
+    let unreadable = |why: String| PlatformError::Refused(format!("what was heard cannot be read: {why}"));
+    let heard = Heard::read(raw).map_err(|error| unreadable(error.to_string()))?;
+    let repository = heard.repository().ok_or_else(|| unreadable("it names no repository".to_owned()))?;
+    Ok((heard, repository))
 }
 
 /// We may not look it up now: a token has expired, or somebody took a right away. That can be put right, and what was

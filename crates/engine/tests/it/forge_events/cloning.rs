@@ -82,6 +82,23 @@ async fn what_is_not_here_is_cloned_once_however_many_ask_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn while_the_forge_cannot_say_whether_a_clone_is_of_it_nothing_is_cloned() {
+    let (office, board) = empty(|_| {}).await;
+    // It may be the same repository under the name that it had before.
+    let (_shop, _) = hosts(&office, &board, "shop").await;
+    let store = TestRepo::with_origin(&office.folder().join("elsewhere"), "store");
+    board.hosts("acme/store", store.origin().display().to_string());
+    board.clones_what_is_asked_about();
+    board.fails(1);
+    office.hears(said(&office, "acme/store", 7, "alice", "say hello")).await;
+    let told = last(&office, "acme/store#7");
+    assert!(told.contains("cannot be found out now: nobody is there") && told.contains("ask again"), "{told}");
+    assert_eq!(office.engine.codebases().await.expect("the store answers").len(), 1);
+    office.hears(said(&office, "acme/store", 7, "alice", "say hello")).await;
+    assert_eq!(last(&office, "acme/store#7"), "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_clone_that_fails_is_told_with_what_to_do_and_works_later() {
     let (office, board) = empty(|_| {}).await;
     let repo = TestRepo::with_origin(&office.folder().join("elsewhere"), "shop");

@@ -168,11 +168,26 @@ async fn when_nobody_can_say_whether_the_pull_request_is_open_the_environment_st
     store.let_go_of(environment.id, Some(&key), environment.created_at).await.expect("the store answers");
     scene.board.fails(u32::MAX);
     scene.office.hears(issue_closes(&scene)).await;
-    assert_eq!(
-        last(&scene.office, ISSUE),
-        "Kept worktree `issue-42`: nobody could say whether its pull request #99 is still open."
-    );
+    assert_eq!(last(&scene.office, ISSUE), UNKNOWN);
     assert_eq!(scene.state(&environment).await, State::Active);
+}
+
+const UNKNOWN: &str = "Kept worktree `issue-42`: nobody could say whether its pull request #99 is still open.";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forge_that_says_nothing_of_a_pull_request_does_not_say_that_it_ended() {
+    for is_refused in [true, false] {
+        let (scene, environment) = shared().await;
+        let key = ConversationKey { platform: PlatformKind::Github, id: PR.to_owned() };
+        let store = scene.office.engine.store();
+        store.let_go_of(environment.id, Some(&key), environment.created_at).await.expect("the store answers");
+        scene.board.set_state(SHOP, Work::Issue(42), WorkState::Closed);
+        scene.board.changes(SHOP, 99, |pr| pr.state = WorkState::Unknown);
+        scene.board.refuses(is_refused);
+        scene.office.hears(issue_closes(&scene)).await;
+        assert_eq!(last(&scene.office, ISSUE), UNKNOWN);
+        assert_eq!(scene.state(&environment).await, State::Active);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,6 +11,7 @@ use hedgerow_core::{Codebase, Secret, Work};
 use hedgerow_engine::Outcome;
 use hedgerow_engine::engine::Source;
 use hedgerow_testkit::git::git;
+use hedgerow_testkit::repo::commit;
 use hedgerow_testkit::world::{alice, words};
 use hedgerow_testkit::{Board, TestRepo, World};
 
@@ -200,6 +201,20 @@ async fn a_forge_that_refuses_leaves_public_remotes_open_and_a_silent_one_is_lik
         _ => None,
     });
     assert_eq!(offline, Some("the forge of `acme/shop` does not answer: nobody is there"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_forge_does_not_open_is_not_pushed_as_somebody_else() {
+    let gate = Gate::begin().await;
+    let shelf = gate.shelf(Manner::Open).await;
+    let url = format!("{}/acme/shop.git", shelf.url());
+    let codebase = gate.clones(&url).await.expect("a public one needs nothing");
+    let environment = gate.world.environment(&codebase, Work::Issue(1)).await;
+    commit(&environment.path, "a.txt", "a\n");
+    let failure = gate.world.engine.propose(&environment, &alice()).await.expect_err("nothing is given for it");
+    let told = words(&failure);
+    assert!(told.contains("the forge of `acme/shop` does not let me write: nothing to give"), "{told}");
+    assert!(!gate.folder.path().join("kept").exists(), "nobody's own helper was asked");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -103,6 +103,31 @@ async fn there_must_be_something_to_open_and_a_forge_to_open_it_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_else_made_is_pushed_from_where_it_is() {
+    let yard = Yard::begin().await;
+    yard.repo.commit_on_origin("feature", "f.txt", "f\n");
+    yard.repo.git(&["fetch", "--quiet", "origin"]);
+    let theirs = yard.world.folder().join("theirs");
+    yard.repo.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "--no-track",
+        "-b",
+        "feature",
+        &theirs.to_string_lossy(),
+        "origin/feature",
+    ]);
+    let environment = yard.world.gets(&yard.world.asks_for_branch(&yard.codebase, "feature")).await.environment;
+    assert!(environment.is_adopted() && environment.base.is_none());
+    let more = commit(&environment.path, "more.txt", "more\n");
+    let (proposed, _) = yard.proposes(&environment).await;
+    assert!(proposed.is_new);
+    assert_eq!(yard.remote("feature").as_ref(), Some(&more));
+    assert_eq!(yard.board.drafts()[0].base.as_str(), "main");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_others_work_from_is_not_pushed_to() {
     let yard = Yard::begin().await;
     yard.repo.git(&["switch", "--quiet", "--detach"]);

@@ -57,10 +57,6 @@ impl Found<Comment> {
         moment(self.thing.updated_at.as_deref())
     }
 
-    pub(super) fn is_edited(&self) -> bool {
-        self.thing.created_at.is_some() && self.thing.created_at != self.thing.updated_at
-    }
-
     pub(super) fn told(&self, bot: &Bot) -> Option<Told> {
         let (place, by) = (self.place()?, self.user.as_ref());
         heard(payload::comment(&place, by, &self.thing, bot))

@@ -2,8 +2,9 @@
 
 use hedgerow_core::platform::PlatformError;
 use hedgerow_core::{RepositoryName, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::Window;
 use super::found::{Found, moment};
 use crate::github::GitHub;
 use crate::github::client::CallError;
@@ -17,37 +18,25 @@ const MOST_REVIEWED: usize = 50;
 /// Most reviews of one pull request.
 const MOST_REVIEWS: usize = 500;
 
-/// Who wrote something, and who changed it last.
-const WHO_EDITED: &str = "query($id: ID!) {
-  node(id: $id) { ... on Comment { lastEditedAt author { login } editor { login } } }
-}";
-
 /// What was gathered.
 pub(super) struct Gathered<'a> {
     github: &'a GitHub,
     repository: &'a RepositoryName,
-    since: Timestamp,
+    window: Window,
     bot: Bot,
-    pub(super) seen: Vec<Seen>,
+    /// When it happened, and what.
+    pub(super) told: Vec<(Timestamp, Told)>,
     pub(super) until: Timestamp,
 }
 
-/// Something that a list told of.
-pub(super) struct Seen {
-    pub(super) at: Timestamp,
-    pub(super) told: Told,
-    /// Its words may not be those that its author wrote.
-    pub(super) may_be_edited: bool,
-}
-
 impl<'a> Gathered<'a> {
-    pub(super) async fn since(
+    pub(super) async fn within(
         github: &'a GitHub,
         repository: &'a RepositoryName,
-        since: Timestamp,
-        now: Timestamp,
+        window: Window,
     ) -> Result<Self, PlatformError> {
-        let mut gathered = Self { github, repository, since, bot: github.bot(), seen: Vec::new(), until: now };
+        let until = window.now;
+        let mut gathered = Self { github, repository, window, bot: github.bot(), told: Vec::new(), until };
         gathered.comments().await?;
         gathered.issues().await?;
         Ok(gathered)
@@ -55,20 +44,12 @@ impl<'a> Gathered<'a> {
 
     async fn comments(&mut self) -> Result<(), PlatformError> {
         for comment in self.list::<Comment>("/issues/comments", "").await? {
-            self.comment(&comment, comment.told(&self.bot));
+            self.add(comment.at(), comment.told(&self.bot));
         }
         for comment in self.list::<Comment>("/pulls/comments", "").await? {
-            self.comment(&comment, comment.told_on_a_line(&self.bot));
+            self.add(comment.at(), comment.told_on_a_line(&self.bot));
         }
         Ok(())
-    }
-
-    /// Of an older one that was edited the list does not say what is new; of a new one all is.
-    fn comment(&mut self, comment: &Found<Comment>, told: Option<Told>) {
-        let is_edited = comment.is_edited();
-        if !is_edited || self.is_new(comment.thing.created_at.as_deref()) {
-            self.add(comment.at(), told, is_edited);
-        }
     }
 
     /// Issues, and pull requests, which are in the same list.
@@ -91,10 +72,10 @@ impl<'a> Gathered<'a> {
 
     fn issue(&mut self, issue: &Found<Issue>) {
         if self.is_new(issue.thing.created_at.as_deref()) {
-            self.add(moment(issue.thing.created_at.as_deref()), issue.opened(&self.bot), true);
+            self.add(moment(issue.thing.created_at.as_deref()), issue.opened(&self.bot));
         }
         if self.is_new(issue.thing.closed_at.as_deref()) {
-            self.add(moment(issue.thing.closed_at.as_deref()), issue.closed(None), false);
+            self.add(moment(issue.thing.closed_at.as_deref()), issue.closed(None));
         }
     }
 
@@ -107,11 +88,10 @@ impl<'a> Gathered<'a> {
             let answer = self.github.client.get(self.repository, &format!("/pulls/{number}")).await;
             if let Some(request) = unless_gone(answer)?.and_then(Found::<Issue>::read) {
                 if is_opened {
-                    self.add(moment(request.thing.created_at.as_deref()), request.opened(&self.bot), true);
+                    self.add(moment(request.thing.created_at.as_deref()), request.opened(&self.bot));
                 }
                 if is_closed {
-                    let told = request.closed(listed.who_closed());
-                    self.add(moment(request.thing.closed_at.as_deref()), told, false);
+                    self.add(moment(request.thing.closed_at.as_deref()), request.closed(listed.who_closed()));
                 }
             }
         }
@@ -120,7 +100,7 @@ impl<'a> Gathered<'a> {
         for review in unless_gone(reviews)?.unwrap_or_default() {
             let Some(review) = Found::<Review>::read(review) else { continue };
             if self.is_new(review.thing.submitted_at.as_deref()) {
-                self.add(review.at(), review.told(&self.bot), true);
+                self.add(review.at(), review.told(&self.bot));
             }
         }
         Ok(())
@@ -132,7 +112,7 @@ impl<'a> Gathered<'a> {
         path: &str,
         more: &str,
     ) -> Result<Vec<Found<T>>, PlatformError> {
-        let path = format!("{path}?since={}&sort=updated&direction=asc{more}", self.since);
+        let path = format!("{path}?since={}&sort=updated&direction=asc{more}", self.window.since);
         let listed = self.github.client.list::<Value>(self.repository, &path, MOST).await?;
         if listed.len() >= MOST {
             let last = listed.last().and_then(|last| last.get("updated_at")).and_then(Value::as_str);
@@ -141,14 +121,14 @@ impl<'a> Gathered<'a> {
         Ok(listed.into_iter().filter_map(Found::read).collect())
     }
 
-    fn add(&mut self, at: Option<Timestamp>, told: Option<Told>, may_be_edited: bool) {
+    fn add(&mut self, at: Option<Timestamp>, told: Option<Told>) {
         if let (Some(at), Some(told)) = (at, told) {
-            self.seen.push(Seen { at, told, may_be_edited });
+            self.told.push((at, told));
         }
     }
 
     fn is_new(&self, at: Option<&str>) -> bool {
-        moment(at).is_some_and(|at| at.seconds_since(self.since) >= 0)
+        moment(at).is_some_and(|at| at.seconds_since(self.window.oldest) >= 0)
     }
 
     fn goes_on_from(&mut self, at: Option<Timestamp>) {
@@ -164,25 +144,6 @@ pub(super) async fn who_closed(
 ) -> Result<Option<Person>, PlatformError> {
     let answer = github.client.get(repository, &format!("/issues/{number}")).await;
     Ok(unless_gone(answer)?.and_then(Found::<Issue>::read).and_then(|issue| issue.closer()))
-}
-
-/// Whether the words are those of who is said to have written them: nobody else has changed them. Lists do not say that.
-pub(super) async fn is_its_authors(
-    github: &GitHub,
-    repository: &RepositoryName,
-    node_id: &str,
-) -> Result<bool, PlatformError> {
-    let answer = github.client.graphql::<Value>(repository, WHO_EDITED, json!({ "id": node_id })).await;
-    let node = match answer {
-        Ok(mut answer) => answer["node"].take(),
-        Err(error) if error.is_transient() => return Err(error.into()),
-        Err(error) => {
-            tracing::warn!(%repository, %error, "GitHub does not say who changed something last");
-            return Ok(false);
-        }
-    };
-    let (author, editor) = (&node["author"]["login"], &node["editor"]["login"]);
-    Ok(node.is_object() && (node["lastEditedAt"].is_null() || (editor.is_string() && editor == author)))
 }
 
 /// What is gone meanwhile is passed over.

@@ -40,7 +40,7 @@ async fn github(answers: &[(&'static str, Value)]) -> GitHub {
 #[derive(Default)]
 struct Book {
     repositories: Option<Vec<&'static str>>,
-    until: Mutex<BTreeMap<String, Timestamp>>,
+    looked: Mutex<BTreeMap<String, Looked>>,
 }
 
 #[async_trait]
@@ -50,12 +50,12 @@ impl Diary for Book {
         Some(self.repositories.as_ref()?.iter().map(known).collect())
     }
 
-    async fn looked_until(&self, repository: &RepositoryName) -> Option<Timestamp> {
-        self.until.lock().expect("nobody panics with it").get(&repository.to_string()).copied()
+    async fn looked(&self, repository: &RepositoryName) -> Option<Looked> {
+        self.looked.lock().expect("nobody panics with it").get(&repository.to_string()).copied()
     }
 
-    async fn looks_until(&self, repository: &RepositoryName, until: Timestamp) {
-        self.until.lock().expect("nobody panics with it").insert(repository.to_string(), until);
+    async fn looks(&self, repository: &RepositoryName, looked: Looked) {
+        self.looked.lock().expect("nobody panics with it").insert(repository.to_string(), looked);
     }
 
     fn now(&self) -> Timestamp {
@@ -134,7 +134,9 @@ fn with(mut value: Value, fields: &Value) -> Value {
 async fn look(github: &GitHub, inbox: &Memory) -> CaughtUp {
     // The name as a codebase's remote may spell it.
     let repository = "acme/shop".parse().expect("a name");
-    catch_up(github, inbox, &repository, SINCE, NOW).await.expect("it can be looked")
+    catch_up(github, inbox, &repository, Window { oldest: SINCE, since: SINCE, now: NOW })
+        .await
+        .expect("it can be looked")
 }
 
 fn quiet(more: &[(&'static str, Value)]) -> Vec<(&'static str, Value)> {
@@ -152,7 +154,7 @@ fn quiet(more: &[(&'static str, Value)]) -> Vec<(&'static str, Value)> {
 fn edited_by(editor: Option<&str>) -> Value {
     let editing = editor.map(|login| (at(6), json!({"login": login})));
     let (at, editor) = editing.unzip();
-    json!({"data": {"node": {"lastEditedAt": at, "author": {"login": "alice"}, "editor": editor}}})
+    json!({"data": {"node": {"publishedAt": self::at(5), "lastEditedAt": at, "author": {"login": "alice"}, "editor": editor}}})
 }
 
 #[tokio::test]
@@ -235,18 +237,25 @@ async fn what_was_heard_before_an_edit_is_not_heard_again() {
 }
 
 #[tokio::test]
-async fn what_its_author_mended_before_anybody_heard_it_is_found() {
+async fn words_count_that_their_author_said_here_and_in_our_time() {
     let mended = with(comment(1, 5, "@hedgerow fix it, please"), &json!({"updated_at": at(6)}));
-    let old = with(comment(2, 5, "@hedgerow long ago"), &json!({"created_at": "2026-05-01T10:00:00Z"}));
-    let nobodys = json!({"data": {"node": {"lastEditedAt": at(6), "author": null, "editor": null}}});
+    let nobodys = json!({"data": {"node":
+        {"publishedAt": at(5), "lastEditedAt": at(6), "author": null, "editor": null}}});
+    let old = json!({"data": {"node": {"publishedAt": "2026-05-01T10:00:00Z", "lastEditedAt": null}}});
+    let moved = |minute| json!({"timelineItems": {"nodes": [{"createdAt": at(minute)}]}});
+    let came = |moved: Value| json!({"data": {"node": with(json!({"publishedAt": at(5)}), &moved)}});
     for (who, expected) in [
         (edited_by(Some("alice")), &["comment:1:2026-05-03T10:06:00Z", "issue:4200:opened"][..]),
         (edited_by(Some("mallory")), &[]),
         (nobodys, &[]),
+        (old, &[]),
+        (came(moved(8)), &[]),
+        (came(json!({"issue": moved(8)})), &[]),
+        (came(moved(1)), &["comment:1:2026-05-03T10:06:00Z", "issue:4200:opened"]),
         (json!({"data": {"node": null}, "errors": [{"type": "NOT_FOUND", "message": "it is gone"}]}), &[]),
     ] {
         let answers = quiet(&[
-            ("/repos/acme/shop/issues/comments", json!([mended, old])),
+            ("/repos/acme/shop/issues/comments", json!([mended])),
             ("/repos/acme/shop/issues", json!([issue(42, &at(7), "@hedgerow this is new")])),
             ("/graphql", who.clone()),
         ]);
@@ -254,6 +263,30 @@ async fn what_its_author_mended_before_anybody_heard_it_is_found() {
         look(&github(&answers).await, &inbox).await;
         assert_eq!(inbox.meanings(), expected, "{who}");
     }
+}
+
+#[tokio::test]
+async fn what_an_earlier_look_had_no_room_for_is_found_by_a_later_one() {
+    // Opened before this look begins, and after the first one began.
+    let left = issue(42, "2026-05-03T09:00:00Z", "@hedgerow this is new");
+    let answers = quiet(&[("/repos/acme/shop/issues", json!([left]))]);
+    let (github, repository) = (github(&answers).await, "acme/shop".parse().expect("a name"));
+    for (oldest, found) in [(SINCE.plus_seconds(-2 * 60 * 60), 1), (SINCE, 0)] {
+        let window = Window { oldest, since: SINCE, now: NOW };
+        let looked = catch_up(&github, &Memory::default(), &repository, window).await.expect("it can be looked");
+        assert_eq!(looked.found, found);
+    }
+}
+
+#[tokio::test]
+async fn where_the_first_look_began_is_kept() {
+    let (github, book) = (github(&quiet(&[])).await, Book { repositories: Some(vec!["acme/shop"]), ..Book::default() });
+    let mut looks = watch::Looks::new(Some(SINCE), NOW);
+    assert!(looks.look(&github, &Memory::default(), &book).await);
+    let first = book.looked(&"acme/shop".parse().expect("a name")).await.expect("it is written down");
+    assert_eq!(first, Looked { since: SINCE.plus_seconds(-10 * 60), until: NOW.plus_seconds(-10 * 60) });
+    assert!(looks.look(&github, &Memory::default(), &book).await);
+    assert_eq!(book.looked(&"acme/shop".parse().expect("a name")).await, Some(first));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use hedgerow_core::message::Inbox;
 use hedgerow_core::{RepositoryName, Timestamp};
 use tokio::time::sleep;
 
-use super::{catch_up, redeliver_missed};
+use super::{Window, catch_up, redeliver_missed};
 use crate::github::GitHub;
 
 /// Each look goes back a little behind the last one, for lists can be late.
@@ -25,10 +25,19 @@ const AGAIN: Duration = Duration::from_mins(5);
 pub trait Diary: Send + Sync {
     /// The repositories to look at, and since when each is known here; `None` when that cannot be said now.
     async fn repositories(&self) -> Option<Vec<(RepositoryName, Timestamp)>>;
-    /// How far an earlier look came, in this life or one before.
-    async fn looked_until(&self, repository: &RepositoryName) -> Option<Timestamp>;
-    async fn looks_until(&self, repository: &RepositoryName, until: Timestamp);
+    /// How far earlier looks came, in this life or one before.
+    async fn looked(&self, repository: &RepositoryName) -> Option<Looked>;
+    /// Keeps the `since` of the first.
+    async fn looks(&self, repository: &RepositoryName, looked: Looked);
     fn now(&self) -> Timestamp;
+}
+
+/// What all looks at a repository have covered together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looked {
+    /// What is older was said before anybody looked.
+    pub since: Timestamp,
+    pub until: Timestamp,
 }
 
 /// Looks for what was missed until `shutdown`. `last_heard` is when the last delivery of an earlier life came in.
@@ -64,13 +73,13 @@ pub async fn keep_looking(
 }
 
 /// From when on is to be looked where no look is written down yet.
-struct Looks {
+pub(super) struct Looks {
     first: Timestamp,
     deliveries: Timestamp,
 }
 
 impl Looks {
-    fn new(last_heard: Option<Timestamp>, now: Timestamp) -> Self {
+    pub(super) fn new(last_heard: Option<Timestamp>, now: Timestamp) -> Self {
         let first = last_heard.map_or(now.plus_seconds(-FIRST), |heard| heard.plus_seconds(-OVERLAP));
         let first = not_too_old(first.min(now), now);
         Self { first, deliveries: first }
@@ -78,7 +87,7 @@ impl Looks {
 
     /// One that fails does not keep the others from being looked at; it is looked at again from where it was. Whether all
     /// went well.
-    async fn look(&mut self, github: &GitHub, inbox: &dyn Inbox, diary: &dyn Diary) -> bool {
+    pub(super) async fn look(&mut self, github: &GitHub, inbox: &dyn Inbox, diary: &dyn Diary) -> bool {
         if github.client.is_strained() {
             tracing::info!("GitHub takes few more calls; what was missed is looked for later");
             return false;
@@ -97,12 +106,15 @@ impl Looks {
         let mut is_done = true;
         for (repository, known_since) in &repositories {
             let now = diary.now();
-            let begins = diary.looked_until(repository).await.unwrap_or(self.first);
+            let Looked { since, until } =
+                diary.looked(repository).await.unwrap_or(Looked { since: self.first, until: self.first });
             // What was said before we were there was not for us.
-            let since = not_too_old(begins.max(known_since.plus_seconds(-OVERLAP)), now);
-            match Box::pin(catch_up(github, inbox, repository, since, now)).await {
+            let begins = |at: Timestamp| not_too_old(at.max(known_since.plus_seconds(-OVERLAP)), now);
+            let window = Window { oldest: begins(since), since: begins(until), now };
+            match Box::pin(catch_up(github, inbox, repository, window)).await {
                 Ok(caught_up) => {
-                    diary.looks_until(repository, going_on(since, caught_up.until, now)).await;
+                    let until = going_on(window.since, caught_up.until, now);
+                    diary.looks(repository, Looked { since: window.oldest, until }).await;
                     if caught_up.found > 0 {
                         tracing::info!(%repository, found = caught_up.found, "what was missed on GitHub is found");
                     }

@@ -27,6 +27,7 @@ impl World {
             reactions: Vec::new(),
             pull: None,
             gone: None,
+            transferred_at: None,
         }
     }
 
@@ -141,10 +142,10 @@ impl World {
 
     /// Moves an issue with all that was said to another repository. Its new number.
     pub(crate) fn transfers(&mut self, repository: u64, number: u64, to: u64, by: u64) -> u64 {
-        self.clock.tick();
+        let time = self.clock.tick();
         let old = self.issue(repository, number).clone();
         let new_number = self.repository(to).next_number();
-        let moved = Issue { id: self.id(), number: new_number, ..old };
+        let moved = Issue { id: self.id(), number: new_number, transferred_at: Some(time), ..old };
         self.repository_mut(to).issues.insert(new_number, moved);
         let changes = json!({"new_issue": self.show_issue(to, new_number), "new_repository": self.show_repository(to)});
         self.tells_issue(repository, number, by, "transferred", json!({"changes": changes}));

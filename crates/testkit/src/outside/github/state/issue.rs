@@ -26,6 +26,8 @@ pub(crate) struct Issue {
     pub(crate) reactions: Vec<Reaction>,
     pub(crate) pull: Option<Pull>,
     pub(crate) gone: Option<Gone>,
+    /// When it came here from another repository.
+    pub(crate) transferred_at: Option<i64>,
 }
 
 /// Why an issue is no longer there.

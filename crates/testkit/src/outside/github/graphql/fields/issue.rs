@@ -45,13 +45,17 @@ pub(super) fn common(world: &World, id: u64, number: u64, name: &str, arguments:
         "comments" => list(issue.comments.iter().map(|comment| Thing::Comment(id, number, comment.id)), arguments),
         "reactions" => list(issue.reactions.iter().cloned().map(Thing::Reaction), arguments),
         "timelineItems" => {
-            // Of all that happened only this is kept, and it must be asked for as such.
+            let event = |kind, fields| Thing::Either(Box::new(Thing::Plain(kind, fields)), false);
+            // Of all that happened only these are kept, and they must be asked for as such.
+            if arguments["itemTypes"] == json!(["TRANSFERRED_EVENT"]) {
+                let at = |time: &i64| event("TransferredEvent", json!({"createdAt": written(*time)}));
+                return list(issue.transferred_at.iter().map(at), arguments);
+            }
             if arguments["itemTypes"] != json!(["RENAMED_TITLE_EVENT"]) {
                 return Err(Missing::Unknown);
             }
             let renamed = issue.renames.iter().map(|(time, before)| {
-                let fields = json!({"createdAt": written(*time), "previousTitle": before});
-                Thing::Either(Box::new(Thing::Plain("RenamedTitleEvent", fields)), false)
+                event("RenamedTitleEvent", json!({"createdAt": written(*time), "previousTitle": before}))
             });
             list(renamed, arguments)
         }
