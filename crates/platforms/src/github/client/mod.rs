@@ -7,14 +7,16 @@ mod error;
 mod graphql;
 mod limits;
 mod pages;
+mod redirect;
 mod retry;
 #[cfg(test)]
 pub(in crate::github) mod tests;
 mod tokens;
 mod wire;
 
+use std::collections::HashSet;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hedgerow_core::RepositoryName;
@@ -43,6 +45,8 @@ pub(crate) struct Client {
     limits: Limits,
     patience: Patience,
     me: OnceCell<Me>,
+    /// Names of repositories that have another one by now.
+    led_on: Mutex<HashSet<RepositoryName>>,
 }
 
 impl Client {
@@ -52,7 +56,7 @@ impl Client {
         let keys = Keys::new(&config.identity)?;
         let wire = Wire::new(&api)?;
         let (limits, patience, me) = (Limits::default(), Patience::default(), OnceCell::new());
-        Ok(Self { config, api, keys, wire, limits, patience, me })
+        Ok(Self { config, api, keys, wire, limits, patience, me, led_on: Mutex::default() })
     }
 
     /// A call about a repository, as whom we are there. `path` begins with a slash and comes after `/repos/acme/shop`; empty, it
@@ -166,8 +170,8 @@ impl Client {
         }
     }
 
-    /// Asks until there is an answer to take, or none to hope for.
-    async fn exchange(&self, ask: &Ask, bearer: &Bearer) -> Result<Answer, CallError> {
+    /// Asks until there is an answer to take, or none to hope for. A redirect is one.
+    async fn attempts(&self, ask: &Ask, bearer: &Bearer) -> Result<Answer, CallError> {
         for attempt in 1_u32.. {
             self.limits.pass(bearer.caller, ask.resource, self.patience.wait).await?;
             let outcome = self.wire.send(ask, &bearer.token).await;

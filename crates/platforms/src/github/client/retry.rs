@@ -65,10 +65,15 @@ pub(super) fn verdict(ask: &Ask, outcome: &Result<Answer, Silence>, attempt: u32
         Err(Silence::TooLong) => {
             Verdict::GiveUp(CallError::Refused { status: 200, message: "the answer is too long to read".to_owned() })
         }
-        Ok(answer) if ask.resource == Resource::Graphql && graphql::is_limited(answer) => {
-            Verdict::Limited { rest: until_reset(&answer.headers), everywhere: false, last: is_last }
-        }
-        Ok(answer) if answer.status.is_success() => Verdict::Take,
+        Ok(answer) if answer.status.is_success() => match trouble(ask, answer) {
+            Some(graphql::Trouble::Limited { secondary }) => {
+                let (rest, everywhere) = limit_of_queries(&answer.headers, secondary);
+                Verdict::Limited { rest, everywhere, last: is_last }
+            }
+            Some(graphql::Trouble::Failed) if !is_last && ask.repeatable => again(),
+            _ => Verdict::Take,
+        },
+        Ok(answer) if answer.status.is_redirection() => Verdict::Take,
         Ok(answer) => {
             if let Some((rest, everywhere)) = limit(answer) {
                 Verdict::Limited { rest, everywhere, last: is_last }
@@ -81,6 +86,11 @@ pub(super) fn verdict(ask: &Ask, outcome: &Result<Answer, Silence>, attempt: u32
     }
 }
 
+/// Queries are refused with a good status too.
+fn trouble(ask: &Ask, answer: &Answer) -> Option<graphql::Trouble> {
+    if ask.resource == Resource::Graphql { graphql::trouble(answer) } else { None }
+}
+
 fn is_its_failure(status: StatusCode) -> bool {
     status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT
 }
@@ -89,7 +99,6 @@ fn refusal(ask: &Ask, answer: &Answer) -> CallError {
     let status = answer.status;
     match status.as_u16() {
         404 | 410 | 451 => CallError::NotFound(ask.url.path().to_owned()),
-        300..=399 => CallError::Moved,
         number if is_its_failure(status) => CallError::transient(format!("GitHub failed with {number}")),
         number => CallError::Refused { status: number, message: words_of(&answer.body) },
     }
@@ -110,6 +119,16 @@ fn limit(answer: &Answer) -> Option<(Duration, bool)> {
     let is_abuse = ["secondary rate limit", "abuse"].iter().any(|sign| words.contains(sign));
     let is_limit = is_abuse || answer.status == StatusCode::TOO_MANY_REQUESTS;
     is_limit.then_some((AFTER_ABUSE, true))
+}
+
+/// The same, of an answer that says it with a good status.
+fn limit_of_queries(headers: &HeaderMap, secondary: bool) -> (Duration, bool) {
+    match number(headers, "retry-after") {
+        Some(seconds) => (bounded(seconds), true),
+        // The hour's calls are not used up; what they are counted by ends too late.
+        None if secondary && number(headers, "x-ratelimit-remaining") != Some(0) => (AFTER_ABUSE, true),
+        None => (until_reset(headers), false),
+    }
 }
 
 /// By GitHub's own clock where it tells it: ours may be wrong.

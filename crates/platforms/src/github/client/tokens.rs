@@ -74,10 +74,14 @@ impl Client {
     async fn fetch_token(&self, repository: &RepositoryName) -> Result<Held, CallError> {
         let path = format!("/repos/{repository}/installation");
         let answer = self.exchange(&self.ask(Method::GET, &path, None)?, &self.lasting()?).await;
-        let Installation { id } = read(&answer.map_err(|error| not_installed(error, repository))?)?;
+        let answer = answer.map_err(|error| not_installed(error, repository))?;
+        let Installation { id } = read(&answer)?;
         let path = format!("/app/installations/{id}/access_tokens");
         // No more than the one repository, whatever else the installation sees.
-        let wish = json!({ "repositories": [repository.name()] });
+        let wish = match answer.led_to {
+            Some(renamed) => json!({ "repository_ids": [renamed] }),
+            None => json!({ "repositories": [repository.name()] }),
+        };
         let mut ask = self.ask(Method::POST, &path, Some(wish.to_string().into_bytes()))?;
         // Nobody is hurt by a token that nobody has.
         ask.repeatable = true;

@@ -1,7 +1,7 @@
 //! One request and its answer: the only place that sends a token, and only in a header.
 //!
 //! The proxy variables of whoever runs the server are heeded; a GitHub on this very machine is reached directly. A redirect
-//! is not followed: it would carry the token to somebody else, and what has moved is not what was asked about.
+//! is an answer here, and not followed: it could carry the token to somebody else.
 
 use std::net::IpAddr;
 use std::sync::Once;
@@ -51,6 +51,8 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Vec<u8>,
+    /// The repository that a redirect led to.
+    pub(super) led_to: Option<u64>,
 }
 
 /// Why there is no answer.
@@ -105,7 +107,7 @@ impl Wire {
             }
             body.extend_from_slice(&piece);
         }
-        Ok(Answer { status, headers, body })
+        Ok(Answer { status, headers, body, led_to: None })
     }
 }
 

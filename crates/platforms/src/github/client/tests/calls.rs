@@ -72,7 +72,8 @@ fn what_never_left_is_sent_again_whatever_it_is() {
     assert_eq!(after(not_connected(), 1), Verdict::Again(patience.pause));
     assert_eq!(after(not_connected(), 2), Verdict::Again(patience.pause * 3));
     assert_eq!(after(not_connected(), 3), Verdict::GiveUp(CallError::transient("refused")));
-    let failed = Answer { status: StatusCode::BAD_GATEWAY, headers: HeaderMap::new(), body: Vec::new() };
+    let (status, headers) = (StatusCode::BAD_GATEWAY, HeaderMap::new());
+    let failed = Answer { status, headers, body: Vec::new(), led_to: None };
     assert!(matches!(after(Ok(failed), 1), Verdict::GiveUp(CallError::Transient { .. })));
 }
 
@@ -124,6 +125,53 @@ async fn a_redirect_carries_the_token_nowhere() {
     let error = client(&server.url, person()).get::<IgnoredAny>(&shop(), "").await;
     assert_eq!(error.expect_err("it has moved"), CallError::Moved);
     assert!(elsewhere.seen().is_empty());
+}
+
+/// A repository that is `store` by now, with an issue 5 that went to another place where it has the same number.
+async fn renamed() -> Server {
+    Server::start(|seen, _| {
+        let path = seen.target.split('?').next().unwrap_or_default();
+        let led =
+            |to: &str| Said::json(301, &json!({})).with("location", &format!("http://{}{to}", seen.header("host")));
+        match path.strip_prefix("/repos/acme/shop") {
+            Some(rest) => led(&format!("/repositories/7{rest}")),
+            None if path == "/repos/acme/attic/issues/5" => led("/repositories/8/issues/5"),
+            None if path == "/repositories/7/issues/6" => led("/repositories/8/issues/6"),
+            None if path.starts_with("/repositories/7") || path == "/repos/acme/attic" => {
+                Said::json(200, &json!([seen.method, seen.target, seen.body]))
+            }
+            None => Said::json(404, &json!({})),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_renamed_repository_is_found_under_its_old_name() {
+    let server = renamed().await;
+    let client = client(&server.url, person());
+    let seen = |method: &str, target: &str, body: &str| Ok(json!([method, target, body]));
+    assert!(!client.was_led_on(&shop()));
+    assert_eq!(client.get::<Value>(&shop(), "/pulls?a=b").await, seen("GET", "/repositories/7/pulls?a=b", ""));
+    assert!(client.was_led_on(&shop()));
+    assert_eq!(server.seen().len(), 2);
+    assert_eq!(client.get::<Value>(&shop(), "/issues/4").await, seen("GET", "/repositories/7/issues/4", ""));
+    let body = json!({ "body": "Done." });
+    let made = client.call::<Value>(Method::POST, &shop(), "/issues/4/comments", Some(&body)).await;
+    assert_eq!(made, seen("POST", "/repositories/7/issues/4/comments", &body.to_string()));
+    assert!(server.seen().iter().all(|seen| seen.header("authorization") == "Bearer ghp_of_a_person"));
+}
+
+#[tokio::test]
+async fn an_issue_that_was_transferred_has_moved_even_with_its_number() {
+    let server = renamed().await;
+    let client = client(&server.url, person());
+    let attic = RepositoryName::new("acme", "attic").expect("a name");
+    assert_eq!(client.get::<IgnoredAny>(&attic, "/issues/5").await.map(drop), Err(CallError::Moved));
+    assert_eq!(server.count("/repositories/"), 0);
+    assert!(!client.was_led_on(&attic));
+    assert_eq!(client.get::<IgnoredAny>(&shop(), "/issues/6").await.map(drop), Err(CallError::Moved));
+    assert_eq!(server.count("/repositories/8"), 0, "one redirect is enough");
 }
 
 #[tokio::test]
@@ -188,6 +236,22 @@ async fn a_query_is_sent_with_its_variables() {
     let seen = &server.seen()[0];
     assert_eq!((seen.method.as_str(), seen.target.as_str()), ("POST", "/graphql"));
     assert_eq!(seen.json(), json!({ "query": query, "variables": { "n": 1 } }));
+}
+
+#[tokio::test]
+async fn a_query_is_sent_again_when_github_fails_with_a_good_status() {
+    let failed = json!({ "data": null, "errors": [{ "message": "Something went wrong while executing your query" }] });
+    let server = Server::start(move |_, before| match before % 3 {
+        0 | 1 => Said::json(200, &failed),
+        _ => Said::json(200, &json!({ "data": { "a": 1 } })),
+    })
+    .await;
+    let client = client(&server.url, person());
+    assert_eq!(client.graphql::<Value>(&shop(), "query { a }", json!({})).await, Ok(json!({ "a": 1 })));
+    assert_eq!(server.seen().len(), 3);
+    let error = client.graphql::<Value>(&shop(), "mutation { a }", json!({})).await.expect_err("it failed");
+    assert!(error.is_transient(), "{error}");
+    assert_eq!(server.seen().len(), 4, "what may have been done is not sent again");
 }
 
 #[test]

@@ -108,6 +108,30 @@ async fn the_limit_of_queries_comes_with_a_good_status() {
 }
 
 #[tokio::test]
+async fn a_limit_of_queries_that_says_how_long_it_lasts_is_kept_for_so_long() {
+    let error =
+        |words: &str| json!({ "errors": [{ "type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": words }] });
+    let secondary = json!({ "errors": [{ "message": "You have exceeded a secondary rate limit." }] });
+    let dated = |body: &Value| {
+        Said::json(200, body).with("date", "Sun, 03 May 2026 10:00:00 GMT").with("x-ratelimit-reset", &NEXT_HOUR)
+    };
+    let table = [
+        (dated(&error("API rate limit already exceeded")).with("retry-after", &300), 295..=300),
+        (dated(&error("API rate limit already exceeded")), 3595..=3600),
+        (dated(&secondary).with("x-ratelimit-remaining", &4000), 55..=60),
+        (dated(&secondary).with("x-ratelimit-remaining", &0), 3595..=3600),
+    ];
+    for (said, expected) in table {
+        let server = Server::saying(said).await;
+        let client = client(&server.url, person());
+        let error = client.graphql::<Value>(&shop(), "mutation { a }", json!({})).await.expect_err("it is enough");
+        let wait = wait_of(error);
+        assert!(expected.contains(&wait), "{wait} in {expected:?}");
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn limits_without_end_come_to_an_end() {
     let server = Server::saying(Said::json(429, &json!({})).with("retry-after", &1)).await;
     let error = client(&server.url, person()).get::<IgnoredAny>(&shop(), "").await.expect_err("it is enough");

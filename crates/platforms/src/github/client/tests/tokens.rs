@@ -64,6 +64,26 @@ async fn an_app_proves_itself_and_is_given_a_token_for_one_repository() {
 }
 
 #[tokio::test]
+async fn an_app_is_given_a_token_for_a_repository_of_another_name() {
+    let server = Server::start(|seen, _| match seen.target.strip_prefix("/repos/acme/shop") {
+        Some(rest) => Said::json(301, &json!({}))
+            .with("location", &format!("http://{}/repositories/7{rest}", seen.header("host"))),
+        None if seen.target.ends_with("/installation") => Said::json(200, &json!({ "id": 99 })),
+        None if seen.target.ends_with("/access_tokens") => {
+            Said::json(201, &json!({ "token": "ghs_1", "expires_at": "2099-01-01T00:00:00Z" }))
+        }
+        None => Said::json(200, &json!(bearer(seen))),
+    })
+    .await;
+    let client = client(&server.url, app());
+    assert_eq!(client.get::<String>(&shop(), "/pulls/1").await.as_deref(), Ok("ghs_1"));
+    let seen = server.seen();
+    let wish = seen.iter().find(|seen| seen.target.ends_with("/access_tokens")).map(Seen::json);
+    assert_eq!(wish, Some(json!({ "repository_ids": [7] })));
+    assert_eq!(seen.last().map(|seen| seen.target.as_str()), Some("/repositories/7/pulls/1"));
+}
+
+#[tokio::test]
 async fn of_many_who_need_a_token_one_fetches_it() {
     let server = giving_tokens(60, &[]).await;
     let client = Arc::new(client(&server.url, app()));
@@ -189,7 +209,7 @@ fn a_key_is_taken_in_every_form_it_comes_in() {
 
 /// What was logged, by all tests of this process: what each thread has for itself is not asked by all of `tracing`.
 #[derive(Clone, Default)]
-struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
+struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl std::io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
