@@ -124,8 +124,8 @@ impl GitHub {
         }
     }
 
-    /// What is not where it was, in a repository that is, is deleted or transferred. When the repository itself is gone, has
-    /// another name or is hidden from us, nothing is known about what is in it.
+    /// What is not where it was, in a repository that is, is deleted or transferred. When the repository itself is gone
+    /// or is hidden from us, nothing is known about what is in it.
     async fn state_of_what_is_gone(&self, repository: &RepositoryName) -> Result<WorkState, CallError> {
         match self.client.get::<IgnoredAny>(repository, "").await {
             Ok(_) => Ok(WorkState::Closed),

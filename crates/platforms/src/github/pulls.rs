@@ -65,6 +65,17 @@ struct Home {
     id: u64,
 }
 
+/// A repository as GitHub tells it.
+#[derive(Deserialize)]
+struct Owned {
+    owner: Owner,
+}
+
+#[derive(Deserialize)]
+struct Owner {
+    login: String,
+}
+
 impl Told {
     pub(super) fn state(&self) -> WorkState {
         match (self.merged || self.merged_at.is_some(), self.state.as_str()) {
@@ -147,7 +158,26 @@ impl GitHub {
         head: &BranchName,
         state: &str,
     ) -> Result<Vec<Told>, CallError> {
-        let of = escaped(&format!("{}:{}", repository.owner(), head.as_str()));
+        let found = self.fetch_pulls_by(repository, repository.owner(), head, state).await?;
+        if !found.is_empty() || !self.client.was_led_on(repository) {
+            return Ok(found);
+        }
+        // With its name its owner may be another one by now, and so the name of the branch.
+        let Owned { owner } = self.client.get(repository, "").await?;
+        if owner.login.eq_ignore_ascii_case(repository.owner()) {
+            return Ok(found);
+        }
+        self.fetch_pulls_by(repository, &owner.login, head, state).await
+    }
+
+    async fn fetch_pulls_by(
+        &self,
+        repository: &RepositoryName,
+        owner: &str,
+        head: &BranchName,
+        state: &str,
+    ) -> Result<Vec<Told>, CallError> {
+        let of = escaped(&format!("{owner}:{}", head.as_str()));
         let path = format!("/pulls?state={state}&sort=created&direction=desc&head={of}");
         let mut all: Vec<Told> = self.client.list(repository, &path, MOST_OF_A_BRANCH).await?;
         // GitHub takes a fork of the same owner for it too, and leaves out a filter that it does not understand.

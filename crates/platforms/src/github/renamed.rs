@@ -33,13 +33,16 @@ impl Renamed {
         names.get(&name).cloned().unwrap_or(name)
     }
 
-    /// An old name may belong to another repository by now, so what was known of it goes.
+    /// An old name may belong to another repository by now, so what was known of it goes. What is not seen stays known: who
+    /// opens one repository does not see the others.
     fn learn(&self, name: &RepositoryName, now: Option<RepositoryName>) {
+        let Some(now) = now else { return };
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match now.filter(|now| now != name) {
-            Some(now) => names.insert(name.clone(), now),
-            None => names.remove(name),
-        };
+        if now == *name {
+            names.remove(name);
+        } else {
+            names.insert(name.clone(), now);
+        }
     }
 }
 
@@ -90,6 +93,8 @@ mod tests {
         assert_eq!(renamed.now(name("acme/shop")), name("acme/shop"));
         renamed.learn(&name("acme/shop"), Some(name("umbrella/store")));
         assert_eq!(renamed.now(name("Acme/Shop")), name("umbrella/store"));
+        renamed.learn(&name("acme/shop"), None);
+        assert_eq!(renamed.now(name("acme/shop")), name("umbrella/store"), "not to see it is not to know better");
         renamed.learn(&name("acme/shop"), Some(name("ACME/shop")));
         assert_eq!(renamed.now(name("acme/shop")), name("acme/shop"));
     }

@@ -112,10 +112,11 @@ async fn what_moved_or_went_says_so() {
     let bot = caller(&github, &github.token_of("hedgerow"));
     assert_eq!(bot.calls("POST", "/repos/acme/shop/issues/3/comments", words).await.status, 201);
     shop.renamed_to("alice", "acme/store").await;
-    let answer = bot.gets("/repos/acme/shop/issues/3").await;
+    let answer = bot.gets("/repos/acme/shop/issues?state=all&since=2020-01-01T00:00:00Z").await;
     assert_eq!(answer.status, 301);
     let path = answer.header("location").expect("where it is").replace(&github.api_url(), "");
-    assert_eq!(bot.gets(&path).await.json()["number"], 3);
+    assert!(path.ends_with("/issues?state=all&since=2020-01-01T00:00:00Z"), "{path}");
+    assert_eq!(bot.gets(&path).await.json()[0]["number"], 3);
 }
 
 #[tokio::test]

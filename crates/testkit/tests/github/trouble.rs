@@ -33,6 +33,21 @@ async fn it_fails_so_often_and_then_no_more() {
 }
 
 #[tokio::test]
+async fn a_query_is_refused_with_a_good_status() {
+    let github = GitHub::start().await;
+    let bot = caller(&github, &github.token_of("hedgerow"));
+    github.troubles("/graphql", 1, Trouble::QueryLimit(Duration::from_secs(90)));
+    github.troubles("/graphql", 1, Trouble::QueryFails);
+    let query = json!({"query": "query { viewer { login } }"});
+    let limited = bot.calls("POST", "/graphql", query.clone()).await;
+    assert_eq!((limited.status, limited.header("x-ratelimit-remaining")), (200, Some("0")));
+    assert_eq!(limited.json()["errors"][0]["code"], "graphql_rate_limit");
+    let failed = bot.calls("POST", "/graphql", query.clone()).await;
+    assert_eq!((failed.status, failed.json()["data"].is_null()), (200, true));
+    assert_eq!(bot.calls("POST", "/graphql", query).await.json()["data"]["viewer"]["login"], "hedgerow");
+}
+
+#[tokio::test]
 async fn an_answer_is_lost_with_or_without_the_deed() {
     let github = GitHub::start().await;
     let repo = github.repository("acme/shop").with("hedgerow", Role::Write);

@@ -1,10 +1,14 @@
 //! What is said about issues, pull requests and people, from what GitHub says.
 
+use hedgerow_core::Secret;
 use hedgerow_core::Timestamp;
-use hedgerow_core::platform::Checks;
+use hedgerow_core::platform::{Checks, ConversationKey, Platform as _, Reply};
+use hedgerow_testkit::outside::github::{APP_KEY, GitHub as Fake, Role};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::github::Identity;
+use crate::github::checkup::Standing;
 use crate::github::client::tests::server::{Said, Server};
 use crate::github::client::tests::{config, person, shop};
 
@@ -265,4 +269,60 @@ async fn githubs_reasons_against_a_pull_request_are_passed_on() {
     let error = github(&server).open_pull_request(&shop(), &draft()).await.expect_err("refused");
     assert!(error.to_string().contains("No commits between main and issue-42"), "{error}");
     assert_eq!(server.seen().len(), 1);
+}
+
+/// One that knows nothing yet.
+fn restarted(fake: &Fake, is_app: bool) -> GitHub {
+    let identity = if is_app {
+        Identity::App { id: fake.app_id(), key: Secret::new(APP_KEY) }
+    } else {
+        Identity::Token(Secret::new(fake.token_of("hedgerow")))
+    };
+    GitHub::new(config(&fake.api_url(), identity)).expect("a good configuration")
+}
+
+#[tokio::test]
+async fn what_goes_by_an_old_name_goes_on_after_a_restart() {
+    for is_app in [false, true] {
+        let fake = Fake::start().await;
+        let place = fake.repository("acme/shop").with("hedgerow", Role::Write).with("alice", Role::Write);
+        let attic = fake.repository("acme/attic");
+        let issue = place.issue(1).opened_by("alice").await;
+        let gone = place.issue(2).opened_by("alice").await;
+        gone.transferred_to("alice", &attic).await;
+        place.pull_request(9).by("hedgerow").await;
+        place.renamed_to("alice", "Umbrella/store").await;
+
+        let github = restarted(&fake, is_app);
+        let state = async |work| github.state(&shop(), &work).await.expect("an answer");
+        assert_eq!(state(Work::Issue(1)).await, WorkState::Open);
+        assert_eq!(state(Work::Issue(2)).await, WorkState::Closed, "it is in another place now");
+        assert_eq!(state(Work::Issue(77)).await, WorkState::Closed);
+        let found = github.pull_request(&shop(), 9).await.expect("an answer").expect("one");
+        let head = found.head_branch.expect("a branch");
+        let of_branch = github.pull_request_of(&shop(), &head).await.expect("an answer");
+        assert_eq!(of_branch.map(|found| found.number), Some(9));
+        let to = ConversationKey { platform: PlatformKind::Github, id: "acme/shop#1".to_owned() };
+        github.send(&to, &Reply::new("Done.", true, "key")).await.expect("it is said");
+        let again = Reply { is_repeat: true, ..Reply::new("Done.", true, "key") };
+        github.send(&to, &again).await.expect("it was said");
+        assert_eq!(issue.transcript().matches("Done.").count(), 1, "{}", issue.transcript());
+        let moved = ConversationKey { platform: PlatformKind::Github, id: "acme/shop#2".to_owned() };
+        let error = github.send(&moved, &Reply::new("Done.", true, "key")).await.expect_err("it is not there");
+        assert!(error.to_string().contains("has moved"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn checking_up_sees_a_repository_by_its_old_name() {
+    for is_app in [false, true] {
+        let fake = Fake::start().await;
+        let place = fake.repository("acme/shop").with("hedgerow", Role::Write);
+        place.renamed_to("alice", "acme/store").await;
+        let github = restarted(&fake, is_app);
+        let found = github.checkup(&[shop()]).await;
+        let of_shop: Vec<_> = found.iter().filter(|found| found.what == "github acme/shop").collect();
+        assert!(!of_shop.is_empty(), "{found:?}");
+        assert!(of_shop.iter().all(|found| found.standing != Standing::Problem), "{of_shop:?}");
+    }
 }

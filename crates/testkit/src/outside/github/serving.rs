@@ -87,6 +87,10 @@ async fn answer(State(office): State<Arc<Office>>, asker: Parts, body: Bytes) ->
             plain(502, &json!({"message": "Server Error"}))
         }
         Some(Trouble::Status(status)) => plain(status, &json!({"message": "Server Error"})),
+        Some(Trouble::QueryFails) => plain(
+            200,
+            &json!({"data": null, "errors": [{"message": "Something went wrong while executing your query."}]}),
+        ),
         Some(limit) => limited(&limit, office.world(|world| world.clock.now())),
     };
     office.world(|world| world.log.requests[index].status = response.status().as_u16());
@@ -150,10 +154,19 @@ fn limited(limit: &Trouble, now: i64) -> Response {
     let (message, remaining, reset, wait) = match limit {
         Trouble::RateLimit(time) => ("API rate limit exceeded for user ID 1.", 0, now + seconds(time), None),
         Trouble::SecondaryLimit(time) => (secondary, 4000, now + 3600, Some(seconds(time))),
+        Trouble::QueryLimit(time) => ("API rate limit already exceeded for user ID 1.", 0, now + seconds(time), None),
         _ => (secondary, 4000, now + 3600, None),
     };
-    let body = json!({"message": message, "documentation_url": "https://docs.github.com/rest/overview/rate-limits"});
-    let mut response = plain(403, &body);
+    let mut response = match limit {
+        Trouble::QueryLimit(_) => {
+            let error = json!({"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": message});
+            plain(200, &json!({"errors": [error]}))
+        }
+        _ => {
+            let help = "https://docs.github.com/rest/overview/rate-limits";
+            plain(403, &json!({"message": message, "documentation_url": help}))
+        }
+    };
     let headers =
         [("x-ratelimit-limit", CALLS_PER_HOUR), ("x-ratelimit-remaining", remaining), ("x-ratelimit-reset", reset)];
     for (name, value) in headers {

@@ -25,6 +25,10 @@ pub enum Trouble {
     SecondaryLimit(Duration),
     /// The same without the header, as GitHub also does.
     SecondaryLimitUnsaid,
+    /// All queries of this hour are used up, said with a good status; more after this time.
+    QueryLimit(Duration),
+    /// GitHub fails at a query, said with a good status.
+    QueryFails,
 }
 
 #[derive(Debug)]

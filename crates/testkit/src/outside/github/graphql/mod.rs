@@ -25,7 +25,7 @@ pub(super) fn answer(world: &mut World, call: &Call) -> Answered {
         Ok((data, errors)) => Ok(Answer::new(200, json!({"data": data, "errors": errors}))),
         Err(why) => {
             world.log.fault(format!("GraphQL: {why} in {query}"));
-            Ok(Answer::new(200, json!({"errors": [{"message": why}]})))
+            Ok(Answer::new(200, json!({"errors": [{"message": why, "extensions": {"code": "invalid"}}]})))
         }
     }
 }

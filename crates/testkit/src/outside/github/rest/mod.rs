@@ -47,7 +47,8 @@ pub(super) fn answer(world: &mut World, call: &Call) -> Answered {
             of_repository(world, &At { repository, call }, rest)
         }
         (_, ["repositories", id, rest @ ..]) => {
-            let repository = id.parse().ok().filter(|id| world.repositories.contains_key(id)).ok_or_else(not_found)?;
+            let is_there = |id: &u64| world.repositories.get(id).is_some_and(|found| !found.is_deleted);
+            let repository = id.parse().ok().filter(is_there).ok_or_else(not_found)?;
             of_repository(world, &At { repository, call }, rest)
         }
         _ => Err(Refusal::Unknown),
@@ -63,7 +64,8 @@ fn find(world: &World, call: &Call, owner: &str, name: &str, rest: &[&str]) -> R
     let id = world.old_names.get(&old).ok_or_else(not_found)?;
     let id = id.to_string();
     let path: Vec<&str> = ["repositories", &id].into_iter().chain(rest.iter().copied()).collect();
-    Err(moved(&format!("{}/{}", call.base, path.join("/"))))
+    let query = if call.query.is_empty() { String::new() } else { format!("?{}", call.query) };
+    Err(moved(&format!("{}/{}{query}", call.base, path.join("/"))))
 }
 
 /// 301: it is somewhere else now.
