@@ -17,8 +17,9 @@ const LONGEST_CONNECT: Duration = Duration::from_secs(10);
 const LONGEST_EXCHANGE: Duration = Duration::from_secs(15);
 /// So long a connection is kept for the next call.
 const LONGEST_REST: Duration = Duration::from_secs(30);
-/// Most bytes of an answer. The largest ones are pages of a hundred comments.
-const MOST_BYTES: usize = 10 * 1024 * 1024;
+/// Most bytes of an answer. The largest ones are pages of a hundred comments, each of which may have 65,536 characters of four
+/// bytes: 26 MB, and what JSON adds. With less, somebody with long comments could hide all others from us.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Most requests under way at once; GitHub counts many at once as abuse.
 const MOST_AT_ONCE: usize = 20;
 

@@ -161,15 +161,18 @@ async fn anew(pen: &Pen, reply: &Reply, look: bool) -> Result<(), CallError> {
     pen.write(&body(reply)).await.map(drop)
 }
 
+/// Our comments there. As long as nobody knows them nothing is said: it could be there already.
 async fn own(pen: &Pen) -> Result<Vec<Own>, CallError> {
-    match pen.own().await {
-        Err(error) if !error.is_transient() => {
-            // To say it twice is better than not to say it.
-            tracing::debug!(%error, "nobody knows whether it was said before");
-            Ok(Vec::new())
+    let error = match pen.own().await {
+        Err(CallError::NotFound(what)) => {
+            // What is gone or has moved is not tried again.
+            pen.require_place().await?;
+            what
         }
-        other => other,
-    }
+        Err(error) if !error.is_transient() => error.to_string(),
+        other => return other,
+    };
+    Err(CallError::transient(format!("it is not known whether it was said before: {error}")))
 }
 
 /// What a reply is as a comment.

@@ -116,14 +116,21 @@ impl Pen {
         Ok(())
     }
 
+    /// An error when there is nothing to write on.
+    pub(super) async fn require_place(&self) -> Result<(), CallError> {
+        self.client.get::<IgnoredAny>(&self.repository, &format!("/issues/{}", self.number)).await.map(drop)
+    }
+
     /// Our own comments among the newest ones. Who quotes a marker of ours has not written ours.
     pub(super) async fn own(&self) -> Result<Vec<Own>, CallError> {
+        // A part that GitHub leaves out is no list without comments.
+        let unseen = || CallError::NotFound("the comments".to_owned());
         let mut own = Vec::new();
         if self.thread.is_some() {
             let answer: Value = self.client.graphql(&self.repository, THREADS, self.variables(None)).await?;
             let threads = &answer["repository"]["pullRequest"]["reviewThreads"]["nodes"];
-            for thread in threads.as_array().into_iter().flatten() {
-                own.extend(ours(&thread["comments"]["nodes"], true));
+            for thread in threads.as_array().ok_or_else(unseen)? {
+                own.extend(ours(&thread["comments"]["nodes"], true).ok_or_else(unseen)?);
             }
         }
         let mut before = None;
@@ -131,7 +138,7 @@ impl Pen {
             let variables = self.variables(before.as_deref());
             let answer: Value = self.client.graphql(&self.repository, COMMENTS, variables).await?;
             let comments = &answer["repository"]["issueOrPullRequest"]["comments"];
-            own.extend(ours(&comments["nodes"], false));
+            own.extend(ours(&comments["nodes"], false).ok_or_else(unseen)?);
             before = comments["pageInfo"]["startCursor"].as_str().map(str::to_owned);
             if before.is_none() || comments["pageInfo"]["hasPreviousPage"] != json!(true) {
                 break;
@@ -175,7 +182,8 @@ impl Pen {
     }
 }
 
-fn ours(nodes: &Value, in_thread: bool) -> Vec<Own> {
+/// `None` when there is no list.
+fn ours(nodes: &Value, in_thread: bool) -> Option<Vec<Own>> {
     let own = |node: &Value| {
         let marks = Marks::of(node["body"].as_str()?);
         // Newer ids do not fit into the older field.
@@ -183,5 +191,5 @@ fn ours(nodes: &Value, in_thread: bool) -> Vec<Own> {
         let id = full.as_u64().or_else(|| full.as_str()?.parse().ok()).or_else(|| node["databaseId"].as_u64())?;
         (node["viewerDidAuthor"] == json!(true)).then_some(Own { written: Written { id, in_thread }, marks })
     };
-    nodes.as_array().into_iter().flatten().filter_map(own).collect()
+    Some(nodes.as_array()?.iter().filter_map(own).collect())
 }

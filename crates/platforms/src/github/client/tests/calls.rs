@@ -184,10 +184,18 @@ async fn an_answer_without_a_body_reads_as_nothing() {
 
 #[tokio::test]
 async fn an_answer_without_end_is_not_read_to_its_end() {
-    let body = format!("\"{}\"", "x".repeat(11 * 1024 * 1024));
+    let body = format!("\"{}\"", "x".repeat(33 * 1024 * 1024));
     let server = Server::saying(Said::Answer { status: 200, headers: Vec::new(), body }).await;
     let error = client(&server.url, person()).get::<String>(&shop(), "").await.expect_err("too long");
     assert_eq!(error, CallError::Refused { status: 200, message: "the answer is too long to read".to_owned() });
+}
+
+#[tokio::test]
+async fn a_page_of_the_longest_comments_there_can_be_is_read() {
+    let comment = "\u{1f333}".repeat(65_536);
+    let server = Server::saying(Said::json(200, &json!(vec![comment.as_str(); 100]))).await;
+    let all = client(&server.url, person()).list::<String>(&shop(), "/issues/comments", 100).await.expect("a page");
+    assert!(all.len() == 100 && all.iter().all(|read| *read == comment));
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ pub(super) enum Trouble {
     NoAnswer,
     Limited,
     Locked,
+    /// What is asked for is left out of the answer.
+    LeftOut,
+    Forbidden,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,6 +148,15 @@ async fn answer(State(desk): State<Desk>, method: Method, uri: Uri, headers: Hea
                 let message = "Unable to create comment because issue is locked.";
                 (StatusCode::FORBIDDEN, json!({ "message": message }).to_string())
             }
+            Some(Trouble::LeftOut) => {
+                let repository = json!({ "issueOrPullRequest": null, "pullRequest": null });
+                let error = json!({ "message": "timedout" });
+                (StatusCode::OK, json!({ "data": { "repository": repository }, "errors": [error] }).to_string())
+            }
+            Some(Trouble::Forbidden) => {
+                let message = "Resource not accessible by integration";
+                (StatusCode::FORBIDDEN, json!({ "message": message }).to_string())
+            }
             _ => serve(&mut world, &method, uri.path(), &body),
         };
         (trouble, response)
@@ -178,6 +190,7 @@ fn serve(world: &mut World, method: &Method, path: &str, body: &Value) -> (Statu
     let number = |part: &str| part.parse::<u64>().expect("a number");
     match (method.as_str(), parts.as_slice()) {
         ("POST", ["graphql"]) => (StatusCode::OK, graphql(world, body).to_string()),
+        ("GET", ["repos", "acme", "shop", "issues", "42"]) => (StatusCode::OK, json!({ "number": 42 }).to_string()),
         ("POST", ["repos", "acme", "shop", "issues", "42", "comments"]) => {
             let id = world.add(text, true, Place::Issue);
             (StatusCode::CREATED, json!({ "id": id }).to_string())

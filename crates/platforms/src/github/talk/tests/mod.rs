@@ -102,6 +102,21 @@ async fn a_repeat_of_what_arrived_unnoticed_is_not_said_twice() {
 }
 
 #[tokio::test]
+async fn what_may_have_been_said_waits_until_that_is_known() {
+    let forum = Forum::open().await;
+    let github = forum.github(LATER);
+    let reply = Reply::new("Once.", true, "1");
+    github.send(&here(), &reply).await.expect("it is said");
+    for trouble in [Trouble::LeftOut, Trouble::Forbidden] {
+        forum.world().trouble = Some(trouble);
+        let failed = github.send(&here(), &again(&reply)).await;
+        assert!(matches!(failed, Err(PlatformError::Transient(_))), "{trouble:?}: {failed:?}");
+    }
+    github.send(&here(), &again(&reply)).await.expect("it is there");
+    assert_eq!(forum.world().ours().len(), 1);
+}
+
+#[tokio::test]
 async fn a_live_comment_becomes_the_answer_and_later_parts_are_comments_of_their_own() {
     let forum = Forum::open().await;
     let github = forum.github(NOW);
