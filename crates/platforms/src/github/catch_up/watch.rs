@@ -50,12 +50,9 @@ pub async fn keep_looking(
 ) {
     let looking = async {
         let mut looks = Looks::new(last_heard, diary.now());
-        // Once known, a review that is asked of us by this name is heard.
-        if let Err(error) = github.client.who().await {
-            tracing::warn!(%error, "GitHub does not say who we are there");
-        }
         loop {
-            let is_done = Box::pin(looks.look(github, inbox, diary)).await;
+            let is_known = know_us(github).await;
+            let is_done = Box::pin(looks.look(github, inbox, diary)).await && is_known;
             // A look that failed is made again, whoever wants only one.
             let pause = match github.config.look_every {
                 Some(pause) => pause,
@@ -70,6 +67,13 @@ pub async fn keep_looking(
         () = looking => {}
         () = shutdown => {}
     }
+}
+
+/// Once known, a review that is asked of us by our name there is heard. `false` when another try may go better.
+async fn know_us(github: &GitHub) -> bool {
+    let Err(error) = github.client.who().await else { return true };
+    tracing::warn!(%error, "GitHub does not say who we are there");
+    !error.is_transient()
 }
 
 /// From when on is to be looked where no look is written down yet.
@@ -141,7 +145,65 @@ fn not_too_old(since: Timestamp, now: Timestamp) -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use hedgerow_core::MessageId;
+    use hedgerow_core::message::{Accepted, RawEvent};
+    use hedgerow_core::platform::PlatformKind;
+    use serde_json::json;
+
     use super::*;
+    use crate::github::client::tests::server::{Said, Server};
+    use crate::github::client::tests::{config, person};
+
+    /// Where there is nothing to look at.
+    struct Empty;
+
+    #[async_trait]
+    impl Diary for Empty {
+        async fn repositories(&self) -> Option<Vec<(RepositoryName, Timestamp)>> {
+            Some(Vec::new())
+        }
+
+        async fn looked(&self, _: &RepositoryName) -> Option<Looked> {
+            None
+        }
+
+        async fn looks(&self, _: &RepositoryName, _: Looked) {}
+
+        fn now(&self) -> Timestamp {
+            NOW
+        }
+    }
+
+    #[async_trait]
+    impl Inbox for Empty {
+        async fn accept(&self, _: RawEvent) -> Accepted {
+            Accepted::Duplicate(MessageId::new())
+        }
+
+        async fn knows(&self, _: PlatformKind, _: &str) -> bool {
+            true
+        }
+    }
+
+    #[tokio::test]
+    async fn who_we_are_is_asked_again_until_it_is_known() {
+        let server = Server::start(|_, before| match before {
+            0 => Said::json(403, &json!({ "message": "not now" })),
+            _ => Said::json(200, &json!({ "login": "robot", "id": 7 })),
+        })
+        .await;
+        let mut settings = config(&server.url, person());
+        settings.look_every = Some(Duration::from_secs(1));
+        let github = GitHub::new(settings).expect("the settings are good");
+        let known = async {
+            while github.client.known().is_none() {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let looking = keep_looking(&github, &Empty, &Empty, None, known);
+        tokio::time::timeout(Duration::from_secs(30), looking).await.expect("it is known in the end");
+        assert_eq!(server.count("/user"), 2);
+    }
 
     const NOW: Timestamp = Timestamp::from_millis(1_777_802_400_000);
 
