@@ -191,7 +191,8 @@ impl GitHub {
     async fn look_at_app(&self) -> Looked<Vec<Found>> {
         let mut found = Vec::new();
         if let Ok(app) = answer(HERE, self.ourselves::<Granted>("/app")).await? {
-            let page = app.slug.map(|slug| format!("{}/apps/{slug}", self.config.web_url)).or(app.html_url);
+            // GitHub Enterprise has it in another place.
+            let page = app.html_url.or_else(|| app.slug.map(|slug| format!("{}/apps/{slug}", self.config.web_url)));
             let place = page.unwrap_or_else(|| self.config.web_url.clone());
             let hint =
                 format!("change them in the App's settings (from {place}), then accept them where it is installed");
@@ -362,7 +363,11 @@ fn listed<T: AsRef<str>>(words: &[T]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::github::client::tests::server::{Said, Server};
+    use crate::github::client::tests::{app, config};
 
     fn given(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect()
@@ -386,6 +391,20 @@ mod tests {
             ]
         );
         assert!(found.iter().all(|found| found.standing == Standing::Problem && found.hint.as_deref() == Some("hint")));
+    }
+
+    #[tokio::test]
+    async fn the_page_of_an_app_is_where_github_says() {
+        let page = "https://ghe.example/github-apps/hedgerow";
+        let server = Server::start(move |seen, _| match seen.target.as_str() {
+            "/app" => Said::json(200, &json!({ "slug": "hedgerow", "html_url": page })),
+            _ => Said::json(404, &json!({})),
+        })
+        .await;
+        let github = GitHub::new(config(&server.url, app())).expect("the settings are good");
+        let found = github.checkup(&[]).await;
+        let lacks = found.iter().find(|found| found.detail.contains("lacks the permissions")).expect("it lacks them");
+        assert!(lacks.hint.as_deref().is_some_and(|hint| hint.contains(&format!("(from {page})"))), "{lacks:?}");
     }
 
     #[test]

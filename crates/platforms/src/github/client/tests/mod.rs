@@ -28,7 +28,7 @@ pub(in crate::github) fn person() -> Identity {
     Identity::Token(Secret::new("ghp_of_a_person"))
 }
 
-fn app() -> Identity {
+pub(in crate::github) fn app() -> Identity {
     Identity::App { id: "4711".to_owned(), key: Secret::new(APP_KEY) }
 }
 
