@@ -33,7 +33,12 @@ pub const PERMISSIONS: [Permission; 6] = [
     permission("issues", "Issues", "write", "read issues, comment on them and react"),
     permission("pull_requests", "Pull requests", "write", "read and open pull requests, comment and answer reviews"),
     permission("metadata", "Metadata", "read", "see who may write to the repository; every App has it"),
-    permission("checks", "Checks", "read", "tell whether the checks of a pull request pass"),
+    permission(
+        "checks",
+        "Checks",
+        "read",
+        "tell whether the checks of a pull request pass; for Apps, a token has no such permission",
+    ),
     permission("statuses", "Commit statuses", "read", "the same, for CI that reports in the older way"),
 ];
 

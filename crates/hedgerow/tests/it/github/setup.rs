@@ -29,7 +29,7 @@ async fn setup_says_everything_that_github_must_be_told() {
       Issues           write  read issues, comment on them and react
       Pull requests    write  read and open pull requests, comment and answer reviews
       Metadata         read   see who may write to the repository; every App has it
-      Checks           read   tell whether the checks of a pull request pass
+      Checks           read   tell whether the checks of a pull request pass; for Apps, a token has no such permission
       Commit statuses  read   the same, for CI that reports in the older way
     Nothing else; above all neither Workflows nor Administration.
 
