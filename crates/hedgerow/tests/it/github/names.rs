@@ -55,3 +55,20 @@ async fn a_repository_that_was_renamed_keeps_its_codebase_and_its_environments()
     assert!(last_word(&issue).contains("a.txt: a"), "{}", issue.transcript());
     assert_eq!(town.codebases(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_missed_is_found_in_a_repository_that_was_renamed_meanwhile() {
+    let (mut town, shop) = Town::opens().await;
+    let issue = shop.issue(42).opened_by("alice").await;
+    issue.says("alice", "@hedgerow write a.txt a\ncommit Add a").await;
+    town.is_quiet().await;
+
+    town.is_killed().await;
+    shop.renamed_to("alice", "Umbrella/store").await;
+    issue.says("alice", "@hedgerow cat a.txt\nsay /worktree pr").await;
+    town.starts_again().await;
+    town.until("it is answered", |_| last_word(&issue).contains("Opened pull request #43")).await;
+    town.is_quiet().await;
+    assert!(issue.transcript().contains("a.txt: a"), "{}", issue.transcript());
+    assert_eq!((town.codebases(), town.works()), (1, vec![place(&["issue-42", "pr-43"], "issue-42")]));
+}
