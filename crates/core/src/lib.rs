@@ -15,6 +15,7 @@ pub mod error;
 pub mod hints;
 pub mod id;
 pub mod lease;
+pub mod markdown;
 pub mod merged;
 pub mod message;
 pub mod note;
