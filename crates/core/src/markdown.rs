@@ -101,9 +101,8 @@ impl Reader<'_> {
             self.reading.hidden.push(self.with_line_before(whole));
             return true;
         }
-        if block.is_quoted {
-            self.reading.quoted.push(whole.clone());
-        }
+        let quoted = block.lines.iter().filter(|line| line.is_quoted);
+        self.reading.quoted.extend(quoted.map(|line| line.start..line.content.end));
         let mut from = 0;
         if let Some(start) = self.comment {
             let end = if block.kind == Kind::Html { words.find("-->") } else { None };

@@ -49,7 +49,7 @@ pub struct Message {
     pub codebase: Option<String>,
     /// The repository that an event of a forge is about. Nothing else may be worked on from there.
     pub repository: Option<RepositoryName>,
-    /// What was said before, as data for the assistant.
+    /// What was said before, as data for the assistant: of each text only what people see of it.
     pub context: Option<String>,
     pub hints: Hints,
     /// What the platform needs to answer this very message, in its own words: a few bytes that are kept with it.

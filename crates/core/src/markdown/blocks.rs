@@ -14,7 +14,6 @@ const MOST_MARKS: usize = 100;
 pub(super) struct Block {
     pub(super) kind: Kind,
     pub(super) lines: Vec<Line>,
-    pub(super) is_quoted: bool,
     /// It is in a footnote.
     pub(super) is_note: bool,
 }
@@ -36,6 +35,8 @@ pub(super) struct Line {
     pub(super) start: usize,
     /// What is left of it, with its end.
     pub(super) content: Range<usize>,
+    /// It has the mark of a quote. A line that only goes on with one is often meant as an answer to it.
+    pub(super) is_quoted: bool,
     /// Where that is among all that is in the block.
     pub(super) joined: usize,
 }
@@ -154,7 +155,7 @@ impl Reader<'_> {
             }
             Leaf::None | Leaf::Paragraph | Leaf::Table | Leaf::Indented => return false,
         }
-        self.add(start, start + cursor.at..end);
+        self.add(start, start + cursor.at..end, self.containers.len());
         true
     }
 
@@ -207,7 +208,7 @@ impl Reader<'_> {
         let content = body_end - cursor.rest().len()..end;
         if was_paragraph && !has_opened {
             let is_table = in_paragraph && self.begins_table(cursor.rest());
-            self.add(start, content);
+            self.add(start, content, matched);
             if is_table {
                 self.leaf = Leaf::Table;
             }
@@ -273,16 +274,16 @@ impl Reader<'_> {
 
     fn open(&mut self, kind: Kind, leaf: Leaf, start: usize, content: Range<usize>) {
         self.fill();
-        let (is_quoted, is_note) = (!self.quotes.is_empty(), self.notes > 0);
-        self.blocks.push(Block { kind, lines: Vec::new(), is_quoted, is_note });
+        self.blocks.push(Block { kind, lines: Vec::new(), is_note: self.notes > 0 });
         self.leaf = leaf;
-        self.add(start, content);
+        self.add(start, content, self.containers.len());
     }
 
-    fn add(&mut self, start: usize, content: Range<usize>) {
+    fn add(&mut self, start: usize, content: Range<usize>, matched: usize) {
+        let is_quoted = self.quotes.first().is_some_and(|quote| *quote < matched);
         if let Some(block) = self.blocks.last_mut() {
             let joined = block.lines.last().map_or(0, |line| line.joined + line.content.len());
-            block.lines.push(Line { start, content, joined });
+            block.lines.push(Line { start, content, is_quoted, joined });
         }
     }
 

@@ -29,6 +29,13 @@ pub(super) fn said_behind(name: &str, text: &str) -> Option<String> {
     Some(line.trim_start_matches([',', ':']).trim().to_owned())
 }
 
+/// Whether the name is called anywhere, be it in code, in a quote or in what nobody sees.
+pub(super) fn is_named(name: &str, text: &str) -> bool {
+    let has_name =
+        |at: usize| text.get(at + 1..at + 1 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
+    text.match_indices('@').any(|(at, _)| has_name(at))
+}
+
 /// What comes after a mention is a command of ours, whatever was said before. Where a line only goes on, it must be one
 /// that we know, for there `/usr` may be meant.
 fn is_command(rest: &str, opens_line: bool) -> bool {
@@ -194,7 +201,11 @@ mod tests {
             "- > @hedgerow fix",
             "> ```\n> @hedgerow\n> ```",
             "<!-- @hedgerow fix -->",
-            "a <!-- one\n\n@hedgerow two -->",
+            "a <!-- one\n@hedgerow two -->",
+            "<!-- one\n\n@hedgerow two -->",
+            "<?\n@hedgerow ?>",
+            "> [x]: # (@hedgerow fix)",
+            "<b title='@hedgerow fix'></b>",
             "<!-- never ends\n\n@hedgerow",
             "<!--\n```\n-->\n`@hedgerow`",
             "<pre>\n\n@hedgerow\n</pre>",
@@ -217,6 +228,8 @@ mod tests {
             "``` not ` a fence @hedgerow fix",
             "> quote\n@hedgerow fix",
             "<!-- a --> @hedgerow fix",
+            "a <!-- one\n\n@hedgerow two -->",
+            "- a\nlazy\n\n    @hedgerow in the item",
             "`<!--` @hedgerow fix",
             "```\n<!--\n```\n@hedgerow fix",
             "- item\n\n    @hedgerow in the item",

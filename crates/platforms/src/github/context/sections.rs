@@ -4,7 +4,7 @@ use super::About;
 use super::story::{Commented, Remark, Story, Thread, moment};
 use crate::github::graph::{Nodes, each};
 use crate::github::heard::Spot;
-use crate::github::text::{cut, indented, lines, one_line};
+use crate::github::text::{code_lines, cut, indented, lines, one_line};
 
 /// Longest text of one person.
 const LONGEST_REMARK: usize = 4_000;
@@ -244,7 +244,7 @@ fn place(path: &str, line: Option<u64>) -> String {
 
 /// The end of a change: the line that was commented on is its last.
 fn hunk(diff: &str) -> String {
-    let text = lines(diff);
+    let text = code_lines(diff);
     let all: Vec<&str> = text.split('\n').collect();
     let last = all[all.len().saturating_sub(LAST_LINES)..].join("\n");
     let from = last.char_indices().rev().nth(LONGEST_HUNK - 1).map_or(0, |(at, _)| at);

@@ -83,7 +83,7 @@ fn what_is_code_or_a_quote_or_a_comment_is_not_said() {
         ("<!-- fixes #1 --> fixes #2", vec![2]),
         ("<!-- fixes #1\n```\nfixes #3 --> fixes #2", vec![2]),
         ("fixes <!-- #1 --> #2", vec![2]),
-        ("fixes #2 <!-- fixes #1", vec![2]),
+        ("fixes #2\n<!-- fixes #1", vec![2]),
         ("fixes #2\r\n<!-- a -->b<!-- c -->\r\nfixes #3\r\n", vec![2, 3]),
     ] {
         assert_eq!(closed_by(text), expected, "{text:?}");

@@ -29,6 +29,12 @@ impl User {
         Ok(Person { id: self.id, login: self.login.clone(), is_bot })
     }
 
+    /// Who wrote what nobody is named for.
+    pub(in crate::github) fn gone() -> Self {
+        let Person { id, login, .. } = Self::ghost();
+        Self { id, login, kind: None }
+    }
+
     /// Whoever is gone. GitHub shows them all under this name.
     pub(in crate::github) fn ghost() -> Person {
         Person { id: 0, login: "ghost".to_owned(), is_bot: false }

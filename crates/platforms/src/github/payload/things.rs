@@ -1,7 +1,7 @@
 //! What is said and what happens, wherever it is told: in a delivery, or in an answer of the API.
 
 use hedgerow_core::RepositoryName;
-use hedgerow_core::untrusted::visible;
+use hedgerow_core::untrusted::{visible, visible_ask};
 
 use super::parts::{Comment, Issue, Review, User, moment};
 use super::{Bot, MARKER, Malformed, Meaning, Told};
@@ -142,20 +142,24 @@ impl Words<'_> {
         if text.trim_start().starts_with(MARKER) {
             return Ok(Meaning::Ignored("we said it ourselves"));
         }
-        let Some(whole) = mention::said_to(&bot.name, text) else {
+        if mention::said_to(&bot.name, text).is_none() {
             return Ok(Meaning::Ignored("it does not mention us"));
-        };
+        }
         let Some(by) = by else { return Ok(NOBODY) };
         let sender = by.person()?;
         let is_anothers = self.author.as_ref().is_some_and(|author| author.id != sender.id);
-        let said = if is_anothers { mention::said_behind(&bot.name, text).unwrap_or_default() } else { whole };
         if !bot.listens_to(&sender) {
             return Ok(BOT);
         }
         let Key { meaning, about, at } = key()?;
         let node_id = node_id(self.node_id.as_deref())?;
-        // What nobody sees there is no order either.
-        let text = cut(visible(&said).trim().to_owned());
+        // What nobody sees there is no order either. It is taken out first: without the mention other words begin a line.
+        let said = if is_anothers {
+            mention::said_behind(&bot.name, &visible(text))
+        } else {
+            mention::said_to(&bot.name, &visible_ask(text))
+        };
+        let text = cut(said.unwrap_or_default().trim().to_owned());
         let asked = Asked { text, place: self.spot, node_id, at, as_reviewer: false, is_anothers };
         let heard = Heard {
             repository: place.repository.to_string(),

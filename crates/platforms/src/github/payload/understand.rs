@@ -31,14 +31,16 @@ pub(super) fn issue_comment_event(body: &[u8], bot: &Bot) -> Understood {
     if !matches!(action.as_str(), "created" | "edited") {
         return Ok(NOT_USED);
     }
-    let event: CommentEvent = read(body)?;
+    let mut event: CommentEvent = read(body)?;
     let place = Place {
         repository: event.repository.name()?,
         number: event.issue.number,
         is_pull_request: event.issue.pull_request.is_some(),
     };
-    let Some(is_first) = is_first(&action, event.changes.as_ref(), bot) else { return Ok(NOT_NEW) };
-    Ok(comment(&place, event.sender.as_ref(), &event.comment, bot)?.only_first(is_first))
+    let (changes, sender) = (event.changes.as_ref(), event.sender.as_ref());
+    let edit = Edit { action: &action, changes, author: &mut event.comment.user, sender };
+    let Some(is_first) = edit.is_first(bot) else { return Ok(NOT_NEW) };
+    Ok(comment(&place, sender, &event.comment, bot)?.only_first(is_first))
 }
 
 #[derive(Deserialize)]
@@ -61,10 +63,12 @@ pub(super) fn review_comment_event(body: &[u8], bot: &Bot) -> Understood {
     if !matches!(action.as_str(), "created" | "edited") {
         return Ok(NOT_USED);
     }
-    let event: ReviewCommentEvent = read(body)?;
+    let mut event: ReviewCommentEvent = read(body)?;
     let place = pull(&event.repository, event.pull_request.number)?;
-    let Some(is_first) = is_first(&action, event.changes.as_ref(), bot) else { return Ok(NOT_NEW) };
-    Ok(review_comment(&place, event.sender.as_ref(), &event.comment, bot)?.only_first(is_first))
+    let (changes, sender) = (event.changes.as_ref(), event.sender.as_ref());
+    let edit = Edit { action: &action, changes, author: &mut event.comment.user, sender };
+    let Some(is_first) = edit.is_first(bot) else { return Ok(NOT_NEW) };
+    Ok(review_comment(&place, sender, &event.comment, bot)?.only_first(is_first))
 }
 
 #[derive(Deserialize)]
@@ -82,10 +86,12 @@ pub(super) fn review_event(body: &[u8], bot: &Bot) -> Understood {
     if !matches!(action.as_str(), "submitted" | "edited") {
         return Ok(NOT_USED);
     }
-    let event: ReviewEvent = read(body)?;
+    let mut event: ReviewEvent = read(body)?;
     let place = pull(&event.repository, event.pull_request.number)?;
-    let Some(is_first) = is_first(&action, event.changes.as_ref(), bot) else { return Ok(NOT_NEW) };
-    Ok(review(&place, event.sender.as_ref(), &event.review, bot)?.only_first(is_first))
+    let (changes, sender) = (event.changes.as_ref(), event.sender.as_ref());
+    let edit = Edit { action: &action, changes, author: &mut event.review.user, sender };
+    let Some(is_first) = edit.is_first(bot) else { return Ok(NOT_NEW) };
+    Ok(review(&place, sender, &event.review, bot)?.only_first(is_first))
 }
 
 #[derive(Deserialize)]
@@ -102,8 +108,9 @@ pub(super) fn issues_event(body: &[u8], bot: &Bot) -> Understood {
     if !matches!(action.as_str(), "opened" | "edited" | "closed" | "reopened" | "transferred" | "deleted") {
         return Ok(NOT_USED);
     }
-    let event: IssueEvent = read(body)?;
-    let (issue, sender) = (&event.issue, event.sender.as_ref());
+    let mut event: IssueEvent = read(body)?;
+    let changes = event.changes.as_ref();
+    let (issue, sender) = (&mut event.issue, event.sender.as_ref());
     let place = Place { repository: event.repository.name()?, number: issue.number, is_pull_request: false };
     let id = issue.id;
     match action.as_str() {
@@ -111,10 +118,10 @@ pub(super) fn issues_event(body: &[u8], bot: &Bot) -> Understood {
         "deleted" => place.told(sender, What::Closed { merged: false }, format!("closed:{id}:deleted")),
         "transferred" => place.told(sender, What::Transferred, format!("transferred:{id}")),
         "reopened" => reopened(&place, sender, issue),
-        "opened" if event.changes.as_ref().is_some_and(|changes| changes.old_issue.is_some()) => {
+        "opened" if changes.is_some_and(|changes| changes.old_issue.is_some()) => {
             Ok(Meaning::Ignored("it was moved here, and its words were heard where it was"))
         }
-        _ => match is_first(&action, event.changes.as_ref(), bot) {
+        _ => match (Edit { action: &action, changes, author: &mut issue.user, sender }).is_first(bot) {
             Some(is_first) => Ok(own_text(&place, sender, issue, is_first, bot)?.only_first(is_first)),
             None => Ok(NOT_NEW),
         },
@@ -137,8 +144,9 @@ pub(super) fn pull_request_event(body: &[u8], bot: &Bot) -> Understood {
     if !matches!(action.as_str(), "opened" | "edited" | "closed" | "reopened" | "review_requested") {
         return Ok(NOT_USED);
     }
-    let event: PullRequestEvent = read(body)?;
-    let (request, sender) = (&event.pull_request, event.sender.as_ref());
+    let mut event: PullRequestEvent = read(body)?;
+    let changes = event.changes.as_ref();
+    let (request, sender) = (&mut event.pull_request, event.sender.as_ref());
     let place = pull(&event.repository, request.number)?;
     match action.as_str() {
         "closed" => closed(&place, sender, request),
@@ -148,7 +156,7 @@ pub(super) fn pull_request_event(body: &[u8], bot: &Bot) -> Understood {
             Some(_) => Ok(Meaning::Ignored("somebody else is asked to review")),
             None => Ok(Meaning::Ignored("a team is asked to review")),
         },
-        _ => match is_first(&action, event.changes.as_ref(), bot) {
+        _ => match (Edit { action: &action, changes, author: &mut request.user, sender }).is_first(bot) {
             Some(is_first) => Ok(own_text(&place, sender, request, is_first, bot)?.only_first(is_first)),
             None => Ok(NOT_NEW),
         },
@@ -177,13 +185,29 @@ pub(super) fn delete_event(body: &[u8], delivery: &str) -> Understood {
     place.told(event.sender.as_ref(), What::BranchDeleted { branch: branch.to_string() }, meaning)
 }
 
-/// Whether words are said for the first time, or an edit brought a mention of us. `None`: neither.
-fn is_first(action: &str, changes: Option<&Changes>, bot: &Bot) -> Option<bool> {
-    if action != "edited" {
-        return Some(true);
+/// Whose words they are, and what an edit did to them.
+struct Edit<'a> {
+    action: &'a str,
+    changes: Option<&'a Changes>,
+    author: &'a mut Option<User>,
+    sender: Option<&'a User>,
+}
+
+impl Edit<'_> {
+    /// Whether words are said for the first time, or an edit brought a mention of us. `None`: neither.
+    fn is_first(self, bot: &Bot) -> Option<bool> {
+        if self.action != "edited" {
+            return Some(true);
+        }
+        // Whoever wrote them is not who changes them, unless that is told.
+        let author = self.author.get_or_insert_with(User::gone);
+        let is_own = self.sender.is_some_and(|sender| sender.id == author.id);
+        let before = self.changes?.body.as_ref()?.from.as_deref().unwrap_or_default();
+        // Who mends a fence around a mention in another's words did not write it.
+        let was_there =
+            if is_own { mention::said_to(&bot.name, before).is_some() } else { mention::is_named(&bot.name, before) };
+        (!was_there).then_some(false)
     }
-    let before = changes?.body.as_ref()?.from.as_deref().unwrap_or_default();
-    mention::said_to(&bot.name, before).is_none().then_some(false)
 }
 
 impl Meaning {
