@@ -1,7 +1,7 @@
 //! Pushing: one commit to one branch of one address, and nothing that a repository's settings would add or change.
 
 use hedgerow_core::provider::{Progress, Rejection};
-use hedgerow_core::untrusted::visible;
+use hedgerow_core::untrusted::visible_code;
 use hedgerow_core::{BranchName, CommitSha};
 
 use super::credentials::Access;
@@ -121,7 +121,7 @@ fn in_its_words(summary: &str, stderr: &str) -> String {
     let reason = summary.split_once(" (").map_or(summary, |(_, reason)| reason.trim_end_matches(')'));
     let said = stderr.lines().filter_map(|line| line.strip_prefix("remote:")).map(str::trim);
     let lines: Vec<&str> = [reason].into_iter().chain(said.filter(|line| !line.is_empty())).collect();
-    visible(&lines.join("\n")).chars().take(MOST_WORDS).collect()
+    visible_code(&lines.join("\n")).chars().take(MOST_WORDS).collect()
 }
 
 #[cfg(test)]

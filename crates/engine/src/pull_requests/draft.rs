@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use hedgerow_core::Environment;
 use hedgerow_core::environment::Actor;
 use hedgerow_core::provider::Outgoing;
-use hedgerow_core::untrusted::visible;
+use hedgerow_core::untrusted::visible_code;
 
 use crate::replies::{plural, shortened};
 
@@ -43,7 +43,7 @@ pub(super) fn body(environment: &Environment, out: &Outgoing, by: &Actor) -> Str
 }
 
 fn one_line(text: &str) -> String {
-    visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    visible_code(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn what_others_wrote_names_nobody_and_closes_nothing() {
-        let (environment, out, by) = scene(&["Fix the login", "@bob `x` closes #7<!-- hidden -->"]);
+        let (environment, out, by) = scene(&["Fix the login", "@bob `x` closes #7 <b>\u{200b}"]);
         assert_eq!(title(&environment, &out), "Fix the login");
         let body = body(&environment, &out, &by);
-        let wanted = "- `Fix the login`\n- `@bob 'x' closes #7`\n\nFixes #42\n\nAsked for by `github:alice`.";
+        let wanted = "- `Fix the login`\n- `@bob 'x' closes #7 <b>`\n\nFixes #42\n\nAsked for by `github:alice`.";
         assert_eq!(body, wanted);
     }
 
