@@ -160,11 +160,12 @@ impl Reader<'_> {
         if self.doubt == Doubt::Shows || block.kind == Kind::Row {
             return;
         }
-        while let Some(end) = words[at..].find(['\n', '\r']) {
-            at += end + 1;
+        while at < words.len() {
             if let Some(definition) = definition::read(words, at) {
                 self.hide_lines(block, &definition.whole);
-                at = definition.whole.end.max(at + 1) - 1;
+                at = definition.whole.end;
+            } else {
+                at = words[at..].find(['\n', '\r']).map_or(words.len(), |end| at + end + 1);
             }
         }
     }

@@ -24,15 +24,15 @@ pub(super) enum Shape<'a> {
 /// The name that a text begins with.
 pub(super) fn name(text: &str) -> &str {
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    if starts { &text[..text.bytes().take_while(is_in_name).count()] } else { "" }
+    if starts { &text[..text.bytes().take_while(|byte| is_in_name(*byte)).count()] } else { "" }
 }
 
-const fn is_in_name(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || *byte == b'-'
+const fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-'
 }
 
-const fn is_in_attribute(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(*byte, b'_' | b':' | b'.' | b'-')
+const fn is_in_attribute(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'-')
 }
 
 /// A tag between words: from the first character that does not belong in one, it is none.
@@ -53,7 +53,7 @@ fn take(text: &str, start: usize, only_plain: bool) -> Shape<'_> {
         return Shape::None;
     }
     // Between words it is given up at once, for there may be another at every character.
-    let is_out = |byte: u8, is_in: fn(&u8) -> bool| only_plain && !is_in(&byte);
+    let is_out = |byte: u8, is_in: fn(u8) -> bool| only_plain && !is_in(byte);
     let name_end = until(bytes, at, |byte| is_white(byte) || matches!(byte, b'/' | b'>') || is_out(byte, is_in_name));
     let mut tag = Tag { name: &text[at..name_end], is_closing, attributes: Vec::new(), end: 0, is_plain: true };
     tag.is_plain = name(tag.name).len() == tag.name.len();
@@ -82,7 +82,7 @@ fn take(text: &str, start: usize, only_plain: bool) -> Shape<'_> {
         let name_end = until(bytes, at + 1, is_end);
         let name = bytes.get(at..name_end).unwrap_or_default();
         let is_begun = !name.first().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
-        tag.is_plain &= before < at && !is_closing && is_begun && name.iter().all(is_in_attribute);
+        tag.is_plain &= before < at && !is_closing && is_begun && name.iter().all(|byte| is_in_attribute(*byte));
         if only_plain && !tag.is_plain {
             return Shape::None;
         }

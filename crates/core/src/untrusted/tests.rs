@@ -138,6 +138,7 @@ fn definitions_are_taken_out_wherever_they_stand() {
             ("a[^1]\n\n[^1]: b\n\n    evil\n\nc", "a[^1]\n\n\n\nc"),
         ],
     );
+    check(visible, &[("a\n[x]: é", "a"), ("a\n[x]: é\n[y]: ü\nb", "a\nb")]);
     check(visible_ask, &[("a\n[x]: seen", "a\n[x]: seen"), ("a[^1]\n\n[^1]: seen", "a[^1]\n\n[^1]: seen")]);
 }
 

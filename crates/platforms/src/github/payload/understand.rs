@@ -39,7 +39,7 @@ pub(super) fn issue_comment_event(body: &[u8], bot: &Bot) -> Understood {
     };
     let (changes, sender) = (event.changes.as_ref(), event.sender.as_ref());
     let edit = Edit { action: &action, changes, author: &mut event.comment.user, sender };
-    let Some(is_first) = edit.is_first(bot) else { return Ok(NOT_NEW) };
+    let Some(is_first) = edit.counts(bot) else { return Ok(NOT_NEW) };
     Ok(comment(&place, sender, &event.comment, bot)?.only_first(is_first))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn review_comment_event(body: &[u8], bot: &Bot) -> Understood {
     let place = pull(&event.repository, event.pull_request.number)?;
     let (changes, sender) = (event.changes.as_ref(), event.sender.as_ref());
     let edit = Edit { action: &action, changes, author: &mut event.comment.user, sender };
-    let Some(is_first) = edit.is_first(bot) else { return Ok(NOT_NEW) };
+    let Some(is_first) = edit.counts(bot) else { return Ok(NOT_NEW) };
     Ok(review_comment(&place, sender, &event.comment, bot)?.only_first(is_first))
 }
 
@@ -90,7 +90,7 @@ pub(super) fn review_event(body: &[u8], bot: &Bot) -> Understood {
     let place = pull(&event.repository, event.pull_request.number)?;
     let (changes, sender) = (event.changes.as_ref(), event.sender.as_ref());
     let edit = Edit { action: &action, changes, author: &mut event.review.user, sender };
-    let Some(is_first) = edit.is_first(bot) else { return Ok(NOT_NEW) };
+    let Some(is_first) = edit.counts(bot) else { return Ok(NOT_NEW) };
     Ok(review(&place, sender, &event.review, bot)?.only_first(is_first))
 }
 
@@ -121,7 +121,7 @@ pub(super) fn issues_event(body: &[u8], bot: &Bot) -> Understood {
         "opened" if changes.is_some_and(|changes| changes.old_issue.is_some()) => {
             Ok(Meaning::Ignored("it was moved here, and its words were heard where it was"))
         }
-        _ => match (Edit { action: &action, changes, author: &mut issue.user, sender }).is_first(bot) {
+        _ => match (Edit { action: &action, changes, author: &mut issue.user, sender }).counts(bot) {
             Some(is_first) => Ok(own_text(&place, sender, issue, is_first, bot)?.only_first(is_first)),
             None => Ok(NOT_NEW),
         },
@@ -156,7 +156,7 @@ pub(super) fn pull_request_event(body: &[u8], bot: &Bot) -> Understood {
             Some(_) => Ok(Meaning::Ignored("somebody else is asked to review")),
             None => Ok(Meaning::Ignored("a team is asked to review")),
         },
-        _ => match (Edit { action: &action, changes, author: &mut request.user, sender }).is_first(bot) {
+        _ => match (Edit { action: &action, changes, author: &mut request.user, sender }).counts(bot) {
             Some(is_first) => Ok(own_text(&place, sender, request, is_first, bot)?.only_first(is_first)),
             None => Ok(NOT_NEW),
         },
@@ -194,8 +194,8 @@ struct Edit<'a> {
 }
 
 impl Edit<'_> {
-    /// Whether words are said for the first time, or an edit brought a mention of us. `None`: neither.
-    fn is_first(self, bot: &Bot) -> Option<bool> {
+    /// Whether the words are said for the first time; if not, an edit brought a mention of us. `None`: neither.
+    fn counts(self, bot: &Bot) -> Option<bool> {
         if self.action != "edited" {
             return Some(true);
         }
