@@ -63,9 +63,8 @@ pub(super) fn html(rest: &str, in_paragraph: bool) -> Option<End> {
     }
     let is_alone = |end: usize| rest[end..].trim().is_empty();
     match tag::read(rest, 0) {
-        Shape::Tag(tag) if !in_paragraph && tag.is_plain && is_alone(tag.end) && !is_one_of(VERBATIM) => {
-            Some(End::Blank)
-        }
+        // Also the end of what is shown as it is, though CommonMark says otherwise: GitHub's reader knows only its beginning.
+        Shape::Tag(tag) if !in_paragraph && tag.is_plain && is_alone(tag.end) => Some(End::Blank),
         _ => None,
     }
 }

@@ -58,6 +58,7 @@ fn comments_are_taken_out() {
         ("a\n<!-- never\n\n```\nends", "a\n"),
         ("> <!-- never\n\nends", "> "),
         ("- <!-- never\n\nends", "- "),
+        ("</pre>\na <!-- never\n\nends", "</pre>\na "),
         // Between words it needs an end in its paragraph.
         ("a<!-- never\nends", "a<!-- never\nends"),
         ("a <!-- b\n\nc --> d", "a <!-- b\n\nc --> d"),
@@ -405,7 +406,7 @@ fn is_within(part: &str, whole: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_taken(text in any::<String>()) {
