@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow_core::environment::Actor;
 use hedgerow_core::message::Closed;
+use hedgerow_core::platform::ConversationKey;
 use hedgerow_core::provider::NoProgress;
 use hedgerow_core::run::{MessageEnd, SessionEnd};
 use hedgerow_core::{Codebase, Environment, State, Work};
@@ -143,9 +144,26 @@ impl Closing {
         }
     }
 
+    /// What the conversation was called when its repository had another name ends with it.
+    async fn let_go_of_former_names(&self, environment: &Environment) -> Outcome<()> {
+        let (engine, key) = (&self.desk.engine, &self.conversation.key);
+        let Some(forge) = engine.settings().forges.of(key.platform) else { return Ok(()) };
+        let now = |other: &ConversationKey| {
+            let (name, number) = other.id.split_once('#')?;
+            Some((forge.repository(&forge.clone_url(&name.parse().ok()?))?, number.to_owned()))
+        };
+        for other in engine.store().conversations_of(environment.id).await? {
+            if other != *key && other.platform == key.platform && now(&other).is_some() && now(&other) == now(key) {
+                engine.store().let_go_of(environment.id, Some(&other), engine.now()).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// `None` when the server goes down first.
     async fn let_go(&self, environment: &Environment) -> Outcome<Option<Swept>> {
         let (engine, key) = (&self.desk.engine, &self.conversation.key);
+        self.let_go_of_former_names(environment).await?;
         let codebase = engine.codebase_of(environment).await?;
         if let Some(hosted) = engine.settings().forges.of_codebase(&codebase)
             && environment.state.is_live()

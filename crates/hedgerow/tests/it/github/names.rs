@@ -54,6 +54,12 @@ async fn a_repository_that_was_renamed_keeps_its_codebase_and_its_environments()
     town.is_quiet().await;
     assert!(last_word(&issue).contains("a.txt: a"), "{}", issue.transcript());
     assert_eq!(town.codebases(), 1);
+
+    // It ends with its last name: nobody waits for what was said under the first.
+    shop.newest_pull().expect("a pull request").closes("alice").await;
+    issue.closes("alice").await;
+    town.is_quiet().await;
+    assert_eq!(town.works(), [], "{}", issue.transcript());
 }
 
 #[tokio::test(flavor = "multi_thread")]
