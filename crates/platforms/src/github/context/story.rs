@@ -7,8 +7,9 @@ use serde::Deserialize;
 use crate::github::client::{CallError, Client};
 use crate::github::graph::{Nodes, ask};
 
-/// Most comments that are read one page after the other.
-const MOST_COMMENTS: usize = 300;
+/// Most pages of comments that are read one after the other.
+const MOST_PAGES: usize = 3;
+const PAGE: usize = 100;
 
 /// The same of both; the fields of a remark are those of [`Remark`].
 macro_rules! query {
@@ -283,10 +284,12 @@ pub(super) async fn fetch_story(
         Err(error) => error,
     };
     tracing::warn!(%repository, number, %error, "only the text and the comments are read");
-    let (issue, comments) = (format!("/issues/{number}"), format!("/issues/{number}/comments"));
-    let (issue, comments) =
-        tokio::join!(client.get(repository, &issue), client.list(repository, &comments, MOST_COMMENTS));
-    Ok(Story::of_answers(issue?, comments?))
+    let issue: IssueAnswer = client.get(repository, &format!("/issues/{number}")).await?;
+    // The newest: a list begins with the oldest.
+    let page = (issue.comments.div_ceil(PAGE) + 1).saturating_sub(MOST_PAGES).max(1);
+    let path = format!("/issues/{number}/comments?per_page={PAGE}&page={page}");
+    let comments = client.list(repository, &path, MOST_PAGES * PAGE).await?;
+    Ok(Story::of_answers(issue, comments))
 }
 
 /// The line that a comment of a review is about.

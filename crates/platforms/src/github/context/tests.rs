@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::github::client::tests::server::{Said, Server};
+use crate::github::client::tests::{client, person, shop};
 use crate::github::graph::read;
 
 const AT: &str = "2026-05-03T10:00:00Z";
@@ -30,6 +32,24 @@ fn told(is_pull_request: bool, place: Spot, story: &Value, line: Option<&Comment
     let thing = if is_pull_request { "pullRequest" } else { "issue" };
     let story = read(json!({"repository": {thing: story}})).expect("a story");
     written(&about, &story, line)
+}
+
+#[tokio::test]
+async fn without_graphql_the_newest_comments_are_read() {
+    for (comments, page) in [(0, 1), (100, 1), (300, 1), (301, 2), (950, 8)] {
+        let server = Server::start(move |asked, _| match asked.target.split('?').next() {
+            Some("/repos/acme/shop/issues/42") => {
+                let issue = json!({"title": "t", "state": "open", "created_at": EARLIER, "updated_at": EARLIER});
+                Said::json(200, &with(issue, "comments", json!(comments)))
+            }
+            Some("/repos/acme/shop/issues/42/comments") => Said::json(200, &json!([])),
+            _ => Said::json(200, &json!({"errors": [{"type": "FORBIDDEN", "message": "no"}]})),
+        })
+        .await;
+        fetch_story(&client(&server.url, person()), &shop(), 42, false).await.expect("a story");
+        let last = server.seen().pop().expect("it was asked").target;
+        assert_eq!(last, format!("/repos/acme/shop/issues/42/comments?per_page=100&page={page}"));
+    }
 }
 
 fn comment(id: u64, author: &str, at: &str, body: &str) -> Value {

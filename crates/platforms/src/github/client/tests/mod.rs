@@ -33,7 +33,7 @@ pub(in crate::github) fn app() -> Identity {
 }
 
 /// One that does not wait for long.
-fn client(url: &str, identity: Identity) -> Client {
+pub(in crate::github) fn client(url: &str, identity: Identity) -> Client {
     let mut client = Client::new(Arc::new(config(url, identity))).expect("a good configuration");
     client.patience.pause = Duration::from_millis(1);
     client
